@@ -438,7 +438,7 @@ OPENS: dict[str, dict[str, str]] = {
         "identifiers": "households and persons joined by a column",
         "write": "released tables in this format",
         "holds": "the comparison of every released file with what was drawn, without codes in between",
-        "write_batches": "released tables that do not fit into memory",
+        "write_batches": "released and made tables that do not fit into memory",
     },
     "workers": {
         "parts": "into how many parts a release is cut",

@@ -41,7 +41,7 @@ from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.grammar.tables import MOST_LISTED, Codes, NumberedAttribute, Table, compact, ranked
+from dpspec.grammar.tables import MOST_LISTED, Codes, Countable, NumberedAttribute, Table, compact, ranked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -103,7 +103,7 @@ def check_current(columns: Sequence[str], file: str) -> None:
         raise TableError(file, rule, "use that version, or write a column for each attribute, then value and status")
 
 
-def has_numbers(table: Table) -> bool:
+def has_numbers(table: Countable) -> bool:
     """Whether a table has published numbers in its rows, and no records."""
     return any(a.name == VALUE and isinstance(a, NumberedAttribute) for a in table.attributes)
 

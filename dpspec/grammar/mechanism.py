@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from dpspec.base.exact import Bracket
-    from dpspec.base.randomness import Randomness
+    from dpspec.base.randomness import PlacedRandomness, Randomness
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
@@ -318,12 +318,47 @@ def counts_read(mechanism: Mechanism, attributes: Sequence[Attribute], space: Da
     """
     if not isinstance(mechanism, ReadsCounts) or mechanism.keeps(tuple(a.name for a in attributes)):
         return None
+    return mechanism.counts_read(attributes, space) if _states_of_release(mechanism, "counts_read") else None
+
+
+def _states_of_release(mechanism: Mechanism, name: str) -> bool:
+    """Whether a statement about releases is made by the class that releases, or by one that is derived from it."""
     for cls in type(mechanism).__mro__:
-        if "counts_read" in vars(cls):
-            return mechanism.counts_read(attributes, space)
+        if name in vars(cls):
+            return True
         if not {"release", "run"}.isdisjoint(vars(cls)):
-            return None
-    return None
+            return False
+    return False
+
+
+@runtime_checkable
+class ReleasesRecords(Protocol):
+    """A mechanism that releases one record for each record of a table, in their order, each drawn by itself; optional.
+
+    Such a mechanism releases a table that is larger than memory, batch by batch. Its `release` is the one of a single batch.
+    """
+
+    def release_batch(self, batch: Table, first: int, space: DatasetSpace, source: PlacedRandomness) -> Table:
+        """The released records of a batch, always with the same columns.
+
+        What is drawn for a record depends on the source, the record and its place in the table, and on nothing else.
+
+        Args:
+            batch: some records in a row; there may be none.
+            first: the place of the first of them in the whole table, from 0 on.
+            space: the dataset space.
+            source: randomness by place.
+        """
+
+
+def releases_records(mechanism: Mechanism) -> bool:
+    """Whether a mechanism states that it releases each record by itself, and nothing else.
+
+    A class that is derived from the one that states it, and has a `release` of its own, states it for itself. One with a `run` of
+    its own, or with stages, may release more.
+    """
+    is_plain = type(mechanism).run is Mechanism.run and not mechanism.resumable
+    return is_plain and isinstance(mechanism, ReleasesRecords) and _states_of_release(mechanism, "release_batch")
 
 
 @runtime_checkable

@@ -226,6 +226,11 @@ class PartCounts:
             self.counters[one].merge(counter)
         self.faults.merge(later.faults)
 
+    def table(self, attributes: tuple[Attribute, ...]) -> CountedTable:
+        """What was counted, of a table with these columns."""
+        found = {one: counter.counts() for one, counter in self.counters.items()}
+        return CountedTable(attributes=attributes, records=self.records, found=found)
+
 
 def cells_wanted(tables: Iterable[Marginal]) -> tuple[CellsRead, ...]:
     """What is to be counted for some tables of counts, each once."""
@@ -271,8 +276,7 @@ def count_cells(
                 if progress is not None:
                     progress(counted.records)
         source.check(counted.faults, counted.records)
-    found = {one: counter.counts() for one, counter in counted.counters.items()}
-    return CountedTable(attributes=source.attributes, records=counted.records, found=found)
+    return counted.table(source.attributes)
 
 
 def _count_part(source: TableSource, wanted: tuple[CellsRead, ...], part: Columns) -> Columns:

@@ -87,6 +87,10 @@ class Table(Countable):
         owner = (np.cumsum(kept) - 1)[self.members.owner[theirs]]
         return Table(attributes=self.attributes, codes=codes, members=Members(table=self.members.table.rows(theirs), owner=owner))
 
+    def slice(self, begin: int, end: int) -> Table:
+        """The records from one place to before another one, without members."""
+        return Table(attributes=self.attributes, codes={name: column[begin:end] for name, column in self.codes.items()})
+
     def meeting(self, where: Conditions) -> Table:
         """The table of the records that meet the conditions, with their members."""
         return self.rows(self._meets(where))
@@ -153,6 +157,28 @@ class Table(Countable):
         raise_all(shown)
         codes = {a.name: np.asarray(c, dtype=np.int64) for a, c in zip(attributes, columns, strict=True)}
         return cls(attributes=attributes, codes=codes)
+
+
+def regrouped(attributes: tuple[Attribute, ...], tables: Iterable[Table], size: int) -> Iterator[Table]:
+    """The records of several tables of these columns as tables of `size` records, and one of the rest.
+
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> parts = [Table.from_records([("f",)] * count, (sex,)) for count in (1, 5, 1)]
+    >>> [len(table) for table in regrouped((sex,), parts, 3)]
+    [3, 3, 1]
+    """
+    held: list[Table] = []
+    count = 0
+    for table in tables:
+        begin = 0
+        while count + len(table) - begin >= size:
+            end = begin + size - count
+            yield joined(attributes, (*held, table.slice(begin, end)))
+            begin, held, count = end, [], 0
+        held.append(table.slice(begin, len(table)))
+        count += len(held[-1])
+    if count:
+        yield joined(attributes, held)
 
 
 def joined(attributes: tuple[Attribute, ...], tables: Iterable[Table]) -> Table:
@@ -444,14 +470,16 @@ class TableFormat(ABC):
             row += count
         return row == len(table)
 
-    def write_batches(self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path) -> None:
+    def write_batches(
+        self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path, notes: Mapping[str, str]
+    ) -> None:
         """Write a table that comes in batches; a format that can write as it goes does so, and needs no room for all of it.
 
         Args:
             attributes: the columns of every batch.
+            notes: as of `write`.
         """
-
-        self.write(joined(attributes, batches), path, {})
+        self.write(joined(attributes, batches), path, notes)
 
 
 def _agree(attribute: Attribute, found: Coded, written: Codes) -> bool:

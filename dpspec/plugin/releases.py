@@ -28,7 +28,7 @@ from dpspec.blocks.parts import Collections, own_attributes
 from dpspec.blocks.space import MEMBERS
 from dpspec.extension.hooks import Provenance
 from dpspec.grammar.mechanism import Kept
-from dpspec.grammar.table_batches import TableSource, count_cells, memory_of_counts
+from dpspec.grammar.table_batches import PartCounts, TableSource, cells_wanted, count_cells, memory_of_counts
 from dpspec.grammar.table_files import Formats, format_of, memory_of, read_table
 from dpspec.grammar.tables import (
     HOUSEHOLD_ID,
@@ -41,6 +41,7 @@ from dpspec.grammar.tables import (
     files_of,
     occurring,
     ranked,
+    regrouped,
 )
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
@@ -69,6 +70,7 @@ __all__ = [
     "Members",
     "NoCheckpoints",
     "Output",
+    "PartCounts",
     "PluginContractError",
     "Provenance",
     "RefutedReleaseError",
@@ -81,6 +83,7 @@ __all__ = [
     "TableSource",
     "UnverifiedReleaseError",
     "Workers",
+    "cells_wanted",
     "check_regular",
     "check_size",
     "count_cells",
@@ -109,6 +112,7 @@ __all__ = [
     "ranked",
     "read_size",
     "read_table",
+    "regrouped",
     "released_files",
     "size_text",
     "table_file",

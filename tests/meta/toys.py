@@ -729,6 +729,20 @@ class BrokenCounts(Flip):
         return super().release(table, space, source)
 
 
+@breaks("check_batches_are_released_as_the_whole_table", "mechanisms")
+@define
+class BrokenPlaces(Flip):
+    """Draws for the records of a batch by their places in the batch."""
+
+    def release_batch(self, batch, first, space, source):
+        flips = source.bernoulli_at(Fraction(1, 2), 0, np.arange(len(batch)))
+        return batch.replace({"bit": batch.codes["bit"] ^ flips})
+
+    def release(self, table, space, source):
+        flips = source.placed().bernoulli_at(Fraction(1, 2), 0, np.arange(len(table)))
+        return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
 @breaks("check_releases_of_one_source_differ", "mechanisms")
 @define
 class BrokenRepeats(Flip):
@@ -1505,8 +1519,8 @@ class BrokenHeader(Lines):
 class BrokenBatches(Lines):
     """Writes the first batch only."""
 
-    def write_batches(self, attributes, batches, path):
-        self.write(next(iter(batches)), path, {})
+    def write_batches(self, attributes, batches, path, notes):
+        self.write(next(iter(batches)), path, notes)
 
 
 @breaks("check_file_endings_are_its_own", "formats")

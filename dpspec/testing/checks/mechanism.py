@@ -23,7 +23,7 @@ from dpspec.base.exact import Bracket, Number, ball, number
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, counts_read
+from dpspec.grammar.mechanism import Claim, counts_read, releases_records
 from dpspec.grammar.structure import Case, Structure, View, cells_of, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
@@ -178,6 +178,25 @@ def check_release_reads_the_counts_that_are_stated(subject: PlacedSubject, conte
         counted = CountedTable(attributes=table.attributes, records=len(table), found=found)
         expected, released = (_outputs(subject, given) for given in (table, counted))
         require(expected == released, f"of {x} it releases {expected}, and from the counts that it states {released}")
+
+
+@check(MECHANISMS)
+def check_batches_are_released_as_the_whole_table(subject: PlacedSubject, context: Context) -> None:
+    """A mechanism that states that it releases each record by itself releases of two batches what it releases of the table.
+
+    A table that is larger than memory is released in batches.
+    """
+    mechanism, space = subject.thing, subject.space
+    if not releases_records(mechanism):
+        raise NotApplicable("it does not state that it releases each record by itself")
+    for x in subject.datasets[-2:]:
+        expected, records = _rows(_release(subject, x, 1), ordered=True), space.records(x, space.units[0])
+        source = SeededRandomness(1).placed()
+        found: list[Hashable] = []
+        for first, part in ((0, records[:1]), (1, records[1:])):
+            batch = Table.from_records(part, space.attributes_of(space.units[0]))
+            found += mechanism.release_batch(batch, first, space, source).records()
+        require(expected == tuple(found), f"of {x} it releases {expected}, and in two batches {tuple(found)}")
 
 
 def _outputs(subject: PlacedSubject, given: Any) -> object:

@@ -345,7 +345,7 @@ def check_batches_are_written_as_one_table(subject: ValueSubject, context: Conte
     _asked_to_write(subject)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"table{subject.thing.suffixes[0]}"
-        subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path)
+        subject.thing.write_batches((_PLACE, _SIZE), iter([_table(), _table()]), path, {})
         expected = [tuple(map(str, row)) for row in _table().records()] * 2
         found = _rows_written(subject, path)
         require(found == expected, f"{found} is read where {expected} was written in two batches")

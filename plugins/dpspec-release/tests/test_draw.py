@@ -8,7 +8,8 @@ from collections import Counter
 
 import polars as pl
 import pytest
-from dpspec_release.write import UNFIT, write_utility
+from dpspec_release.draw import UNFIT
+from dpspec_release.write import write_utility
 
 from dpspec import installed
 from dpspec.base.errors import PluginContractError, ReleaseError, TableError

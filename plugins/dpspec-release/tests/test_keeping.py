@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 import pytest
 from dpspec_release.draw import Options, ReleasePlace, draw
-from dpspec_release.write import changed, write, write_utility
+from dpspec_release.kept import changed
+from dpspec_release.write import write, write_utility
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
 from dpspec import installed

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_release.write import changed
+from dpspec_release.kept import changed
 
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import Kept

@@ -13,16 +13,16 @@ from collections import Counter
 import numpy as np
 import polars as pl
 import pytest
-from dpspec_noise import Geometric
-from dpspec_release import draw as engine
+from dpspec_noise import Geometric, KAryResponse, RandomisedResponse
+from dpspec_release import batches, draw as engine
 from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
 from dpspec import SpecDocument, installed, read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
-from dpspec.base.randomness import SeededRandomness
+from dpspec.base.randomness import PlacedRandomness, SeededRandomness
 from dpspec.blocks.invariant import Marginal
-from dpspec.grammar.mechanism import counts_read
+from dpspec.grammar.mechanism import Kept, counts_read, releases_records
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
 from dpspec.plugin import workers
@@ -77,6 +77,22 @@ FEW_OF_THE_NORTH = (
     '{ type = "marginal", attributes = ["age", "sex"], where = { sex = ["f", "m"] } }, '
     '{ type = "distinct-count", attributes = ["age"] }] } }'
 )
+TABLES = 'unit = "person"\ntables = [["age", "county"], ["county"], ["age"], []]'
+TABLES_WITHOUT_AGE = 'unit = "person"\ntables = [["county", "sex"], ["sex"], []]'
+ROWS = """rows = [
+  { count = 1, changes = { -1 = "1/2", 1 = "1/2" } },
+  { count = 2, changes = { -2 = "1/4", 0 = "1/4", 1 = "1/2" } },
+]"""
+ROWS_OF_FIVE = 'rows = [{ count = 1, changes = { -1 = "2/5", 0 = "1/5", 1 = "2/5" } }]'
+LEVELS = """populations = [{ name = "all", most = 2, groups = [
+  { name = "young", where = { age = ["0", "1"] } },
+  { name = "women", where = { sex = ["f"] } },
+  { name = "women of the north", where = { sex = ["f"], region = ["north"] } },
+] }]
+levels = [
+  { population = "all", geography = "county", share = "1/2", tables = [["sex", "age"]] },
+  { population = "all", share = "1/2", choice = "1/3", thresholds = [100], tables = [[], ["sex", "region"]] },
+]"""
 MECHANISMS = {
     "geometric": f'type = "geometric"\nratio = "1/3"\n{QUERIES}',
     "discrete-gaussian": f'type = "discrete-gaussian"\nvariance = "7"\nsensitivities = [1, 1, 1, 1, 3, 1, 4]\n{QUERIES}',
@@ -99,6 +115,15 @@ mechanism = { type = "geometric", ratio = "1/2", queries = [{ type = "marginal",
 ratio = "1/2"
 threshold = 3
 query = { type = "marginal", attributes = ["age", "county"] }""",
+    "conventional-rounding": f'type = "conventional-rounding"\nbase = 5\nredact_up_to = 3\n{TABLES}',
+    "random-rounding": f'type = "random-rounding"\nbase = 3\n{TABLES}',
+    "controlled-rounding": 'type = "controlled-rounding"\nrows = "age"\ncolumns = "county"\nbase = 5\nunit = "person"',
+    "cell-key": f'type = "cell-key"\nkeys = 4\n{ROWS}\n{TABLES}',
+    "kept-cell-key": f'type = "kept-cell-key"\nkeys = 5\nkey = "age"\n{ROWS_OF_FIVE}\n{TABLES_WITHOUT_AGE}',
+    "threshold-suppression": f'type = "cell-suppression"\nthreshold = 20\n{TABLES}',
+    "suppression-of-sums": 'type = "cell-suppression"\np_percent = 10\ndominance = { contributions = 2, percent = 5 }\n'
+    f'value = "age"\n{TABLES_WITHOUT_AGE}',
+    "safetab": f'type = "safetab-geometric"\nbudget = "ln(4)"\nunit = "person"\n{LEVELS}',
 }
 
 
@@ -178,6 +203,17 @@ def test_the_release_is_that_of_the_whole_table(tmp_path, name):
     assert expected == released(path, tmp_path / "whole.csv", tmp_path / "one")
     folder = partitioned(tmp_path / "in", rows, 7, seed=1)
     assert expected == released(path, folder, tmp_path / "seven")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_any_number_of_partitions_of_any_format_gives_the_same_release(tmp_path, name):
+    rows, path = people(), spec(tmp_path, MECHANISMS[name])
+    as_file(tmp_path / "whole.csv", rows)
+    expected = released(path, tmp_path / "whole.csv", tmp_path / "expected", whole=True)
+    for parts, suffix in itertools.product((1, 7, 200), (".csv", ".parquet")):
+        folder = partitioned(tmp_path / f"in-{parts}{suffix}", rows, parts, suffix, seed=parts)
+        assert expected == released(path, folder, tmp_path / f"out-{parts}{suffix}")
 
 
 @pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), (200, ".parquet")])
@@ -343,6 +379,254 @@ def test_a_worker_refuses_a_partition_that_is_not_the_one_of_the_driver(tmp_path
     last = folder / "part-002.parquet"
     with pytest.raises(TableError, match="changed while it was read"):
         counted_elsewhere(tmp_path, folder, change=lambda: as_file(last, people(seed=4)))
+
+
+# --- record by record -----------------------------------------------------------------------------
+
+
+def local(mechanism):
+    """A mechanism that releases each record by itself, in place of the one that counts."""
+    text = SPEC.replace('type = "records"', 'type = "ordered-records"').replace("symmetric-difference", "hamming-ordered")
+    return text.format(mechanism=mechanism, invariants=TOTAL)
+
+
+TOTAL = '{ type = "marginal", attributes = [] }'
+BITS = """\
+schema = 1
+id = "bits"
+title = "Bits"
+[space]
+type = "bit-vectors"
+length = 400
+[multiverse]
+type = "trivial"
+[input_divergence]
+type = "hamming-ordered"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+{mechanism}
+"""
+LOCAL = {
+    "k-ary-response": local('type = "k-ary-response"\nattribute = "age"\nkeep_probability = "1/3"'),
+    "irrational": local('type = "k-ary-response"\nattribute = "county"\nepsilon = 1'),
+    "unary-encoding": local('type = "unary-encoding"\nattribute = "age"\nform = "symmetric"\nepsilon = "ln(81)"\nhashes = 2'),
+    "hadamard-response": local('type = "hadamard-response"\nattribute = "age"\nepsilon = "ln(3)"'),
+    "count-mean-sketch": local(
+        'type = "count-mean-sketch"\nattribute = "age"\nepsilon = "ln(9)"\nwidth = 3\nhashes = [[0, 1], [1, 1, 1]]'
+    ),
+    "randomised-response": BITS.format(mechanism='type = "randomised-response"\nkeep_probability = "2/3"'),
+    "lecture-randomised-response": BITS.format(mechanism='type = "lecture-randomised-response"'),
+}
+
+
+@pytest.fixture
+def small_batches(monkeypatch):
+    """Batches of 33 records and fewer, where a release has 400."""
+    monkeypatch.setattr(batches, "MOST_RECORDS", 33)
+    monkeypatch.setattr(batches, "LEAST_RECORDS", 5)
+
+
+def of_records(folder, name):
+    """The file of a specification, the records of its table, and its columns."""
+    path = folder / "noisy.dpspec.toml"
+    path.write_text(LOCAL[name], encoding="utf-8")
+    if "bit-vectors" not in LOCAL[name]:
+        return path, people(), HEADER
+    return path, [(str(age % 2),) for _, _, age, _ in ((*row[:2], int(row[2]), row[3]) for row in people())], ("bit",)
+
+
+def in_parts(folder, rows, columns, parts, suffix):
+    """The rows in the order of the files, some of which have few records or none."""
+    folder.mkdir()
+    cuts = sorted(random.Random(parts).choices(range(len(rows) + 1), k=parts - 1))
+    for place, (start, end) in enumerate(itertools.pairwise([0, *cuts, len(rows)])):
+        values = {name: [row[at] for row in rows[start:end]] for at, name in enumerate(columns)}
+        frame = pl.DataFrame(values, schema=dict.fromkeys(columns, pl.String))
+        file = folder / f"part-{place:03}{suffix}"
+        {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[suffix](file)
+    return folder
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_records_are_released_as_of_the_whole_table(tmp_path, monkeypatch, small_batches, name):
+    path, rows, columns = of_records(tmp_path, name)
+    (only,) = in_parts(tmp_path / "one", rows, columns, 1, ".csv").iterdir()
+    expected = released(path, only, tmp_path / "expected", whole=True)
+    for parts, suffix in ((1, ".csv"), (7, ".parquet"), (200, ".csv")):
+        monkeypatch.setattr(formats, "BATCH", {1: 1 << 18, 7: 13, 200: 50}[parts])
+        folder = in_parts(tmp_path / f"in-{parts}", rows, columns, parts, suffix)
+        assert expected == released(path, folder, tmp_path / f"out-{parts}")
+    document = read(path)
+    held = Table.from_records(rows, tuple(a for a in document.spec.space.attributes_of(document.spec.space.units[0])))
+    alone = document.mechanism.release(held, document.spec.space, SeededRandomness(5))
+    with (tmp_path / "expected" / "released.csv").open(encoding="utf-8") as file:
+        header, *found = csv.reader(file)
+    assert header == [a.name for a in alone.attributes]
+    assert [tuple(row) for row in found] == [*alone.records()]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_files_of_records_do_not_depend_on_partitions(tmp_path, monkeypatch, small_batches, suffix):
+    path, rows, columns = of_records(tmp_path, "count-mean-sketch")
+    digests, sizes, write_batches = set(), [], formats.PolarsFormat.write_batches
+
+    def written(self, attributes, given, file, notes):
+        sizes.append([])
+        write_batches(self, attributes, ((batch, sizes[-1].append(len(batch)))[0] for batch in given), file, notes)
+
+    monkeypatch.setattr(formats.PolarsFormat, "write_batches", written)
+    for parts in (1, 7, 200):
+        folder = in_parts(tmp_path / f"in-{parts}", rows, columns, parts, ".parquet")
+        released(path, folder, tmp_path / f"out-{parts}", suffix=suffix)
+        digests.add(hashlib.sha256((tmp_path / f"out-{parts}" / f"released{suffix}").read_bytes()).hexdigest())
+    assert len(digests) == 1
+    assert sizes == [[33] * 12 + [4]] * 3  # larger files show it where they are others
+
+
+def test_what_is_reported_of_records_is_what_a_loop_finds(tmp_path, small_batches):
+    path, rows, columns = of_records(tmp_path, "k-ary-response")
+    _, report, utility = released(path, in_parts(tmp_path / "in", rows, columns, 7, ".csv"), tmp_path / "out")
+    assert report["records"] == 400
+    assert report["invariants"] == [{"invariant": "person total", "cells": 1, "held": True}]
+    assert report["kept"] == [{"kept": "the number of records", "records": 400}]
+    true = Counter(row[2] for row in rows)
+    with (tmp_path / "out" / "released.csv").open(encoding="utf-8") as file:
+        found = Counter(row[0] for row in [*csv.reader(file)][1:])
+    (distance,) = utility["tables"]
+    assert distance["attributes"] == ("age",)
+    assert distance["largest_error"] == max(abs(true[age] - found[age]) for age in map(str, range(5))) > 0
+
+
+class Places(PlacedRandomness):
+    """Randomness by place that refuses to give a word twice."""
+
+    fit_for_publication = False
+
+    def __init__(self):
+        self.source, self.seen = SeededRandomness(1).placed(), set()
+
+    def words_at(self, stream, places):
+        asked = {(stream, int(place)) for place in places}
+        assert len(asked) == len(places)
+        assert self.seen.isdisjoint(asked)
+        self.seen |= asked
+        return self.source.words_at(stream, places)
+
+    def spawn(self, *path):
+        raise AssertionError
+
+
+@pytest.mark.parametrize("name", LOCAL)
+def test_no_word_is_used_twice(tmp_path, name):
+    """Two draws from one word would depend on each other."""
+    path, rows, _ = of_records(tmp_path, name)
+    document, source = read(path), Places()
+    space = document.spec.space
+    for first in (0, 150):
+        batch = Table.from_records(rows[first : first + 150], space.attributes_of(space.units[0]))
+        document.mechanism.release_batch(batch, first, space, source)
+    assert source.seen
+
+
+def test_a_class_with_a_release_of_its_own_is_not_released_in_batches():
+    class Other(KAryResponse):
+        def release(self, table, space, source):
+            return super().release(table, space, source)
+
+    class Reporting(KAryResponse):
+        def run(self, table, space, run):
+            return super().run(table, space, run)
+
+    class StatesBoth(KAryResponse):
+        def run(self, table, space, run):
+            return super().run(table, space, run)
+
+        def release_batch(self, batch, first, space, source):
+            return super().release_batch(batch, first, space, source)
+
+    class InStages(KAryResponse):
+        resumable = True
+
+    made = [cls(keep_probability="1/3") for cls in (KAryResponse, Other, Reporting, StatesBoth, InStages)]
+    assert [releases_records(one) for one in made] == [True, False, False, False, False]
+
+
+def test_a_table_that_changes_between_checking_and_drawing_is_refused(tmp_path, small_batches):
+    path, rows, columns = of_records(tmp_path, "k-ary-response")
+    folder = in_parts(tmp_path / "in", rows, columns, 3, ".parquet")
+
+    def meanwhile(stage):
+        if stage == "drawing":
+            os.utime(folder / "part-000.parquet", ns=(1, 1))
+
+    assert "changed while it was read" in wrong(path, folder, tmp_path / "out", stage=meanwhile)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda made: made.slice(1, len(made)), "one record for each"),
+        (lambda made: None, "must return a Table"),
+        (lambda made: 1 // 0, "raised ZeroDivisionError"),
+    ],
+)
+def test_a_batch_that_is_no_release_of_its_records_is_refused(tmp_path, monkeypatch, small_batches, change, told):
+    path, rows, columns = of_records(tmp_path, "k-ary-response")
+    folder, drawn = in_parts(tmp_path / "in", rows, columns, 3, ".csv"), KAryResponse.drawn
+    monkeypatch.setattr(KAryResponse, "drawn", lambda *given: change(drawn(*given)) if len(given[1]) else drawn(*given))
+    assert told in wrong(path, folder, tmp_path / "out")
+
+
+def test_a_batch_that_changes_what_is_kept_is_refused(tmp_path, monkeypatch, small_batches):
+    path, rows, columns = of_records(tmp_path, "randomised-response")
+    monkeypatch.setattr(RandomisedResponse, "keeps", lambda *_: (Kept(attributes=("bit",), in_order=True),), raising=False)
+    message = wrong(path, in_parts(tmp_path / "in", rows, columns, 3, ".csv"), tmp_path / "out")
+    assert "does not keep records by bit, in order" in message
+
+
+@pytest.mark.parametrize("change", [lambda text: text.replace("1", "2", 1), lambda text: text + "0\n", lambda text: text[:-2]])
+def test_records_that_are_not_read_back_are_refused(tmp_path, monkeypatch, small_batches, change):
+    path, rows, columns = of_records(tmp_path, "k-ary-response")
+    folder, write_batches = in_parts(tmp_path / "in", rows, columns, 3, ".csv"), formats.Csv.write_batches
+
+    def written(self, attributes, given, file, notes):
+        write_batches(self, attributes, given, file, notes)
+        file.write_text(change(file.read_text()))
+
+    monkeypatch.setattr(formats.Csv, "write_batches", written)
+    assert "does not read what it has written" in wrong(path, folder, tmp_path / "out")
+
+
+def test_batches_that_do_not_fit_are_refused_before_anything_is_read(tmp_path, monkeypatch):
+    path, rows, columns = of_records(tmp_path, "unary-encoding")
+    folder = in_parts(tmp_path / "in", rows, columns, 3, ".csv")
+    monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("a partition was read"))
+    assert "its batches take at least" in wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + 10)
+
+
+@pytest.mark.parametrize("spoil", ["other columns", "no files", "another kind of file", "a bad value in the last file"])
+def test_what_is_wrong_with_records_is_told_in_one_line(tmp_path, small_batches, spoil):
+    path, rows, columns = of_records(tmp_path, "k-ary-response")
+    folder = in_parts(tmp_path / "in", rows, columns, 3, ".csv")
+    if spoil == "other columns":
+        (folder / "part-001.csv").write_text("sex\nf\n")
+    elif spoil == "no files":
+        for file in folder.iterdir():
+            file.unlink()
+    elif spoil == "another kind of file":
+        (folder / "notes.txt").touch()
+    else:
+        with (folder / "part-002.csv").open("a") as file:
+            file.write("north,n1,secret,f\n")
+    with pytest.raises(DpspecError) as caught:
+        released(path, folder, tmp_path / "out")
+    assert caught.value.exit_code == 2
+    assert "secret" not in str(caught.value)
+    assert not (tmp_path / "out").exists()
+    assert not (tmp_path / "out.confidential").exists()
 
 
 # --- which mechanisms -----------------------------------------------------------------------------

@@ -153,6 +153,23 @@ def test_a_table_of_magnitudes():
     assert low == high == (0, 104)
 
 
+@pytest.mark.parametrize("options", [{"p_percent": 10}, {"dominance": {"contributions": 3, "percent": 95}}, {"threshold": 4}])
+def test_a_release_of_sums_is_the_output_of_the_records_one_by_one(options):
+    """Several records of one amount in a cell; the output is made from a list of amounts, the release from counts of them."""
+    turnover = Attribute(name="turnover", categories=("3", "4", "20"))
+    space = UnorderedRecords(attributes=(COLUMN, turnover), unit="firm")
+    mechanism = CellSuppression(tables=[["column"], []], value="turnover", unit="firm", **options)
+    draw, seen = np.random.default_rng(1), set()
+    for size in range(3, 20):
+        x = space.dataset([("xyz"[c], turnover.categories[t]) for c, t in draw.integers(0, 3, (size, 2)).tolist()])
+        table = Table.from_records(space.records(x, "firm"), (COLUMN, turnover))
+        released = mechanism.release(table, space, SeededRandomness(1)).records()
+        numbers = tuple(SUPPRESSED if row[-1] == "suppressed" else int(row[-2]) for row in released)
+        assert flat_law(mechanism, x, space).support == (numbers,)
+        seen.add(SUPPRESSED in numbers)
+    assert seen == {False, True}
+
+
 @pytest.mark.reference("B-T10")
 def test_budget_0_where_the_published_tables_are_invariants():
     mechanism = CellSuppression(tables=[["row"], []], threshold=2)

@@ -8,9 +8,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census import Safetab, SafetabGeometric
-from dpspec_census.safetab import PopulationLevel
+from dpspec_census.safetab import IterationLevel, PopulationLevel
 from dpspec_census.safetab.adaptive import COLUMNS
-from dpspec_census.safetab.design import Tally, memberships
+from dpspec_census.safetab.design import Kinds, Tally
 
 from dpspec.base.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import number
@@ -72,13 +72,16 @@ def rows(table):
 
 # --- counting --------------------------------------------------------------------------------------------
 
+BY_COUNTY = IterationLevel(population="detailed", geography="county", share=Fraction(1), tables=[["sex", "age4"]])
+
 
 @pytest.mark.parametrize("most", [1, 2, 3])
 def test_members_are_counted_as_a_plain_loop_counts_them(most):
     population, table = PopulationLevel(**{**DETAILED, "most": most}), people(400)
-    tally = Tally.of(population, memberships(population, table), "county", table)
+    kinds = Kinds.of(population, BY_COUNTY, table)
+    tally = Tally.of(population, "county", kinds)
     chosen = np.asarray([0, 3, 8, 9, 20, 34])
-    found = tally.counts(chosen, table.key(["sex", "age4"]), 8)
+    found = tally.counts(chosen, kinds.table.key(["sex", "age4"]), 8)
     totals, cells = Counter(), Counter()
     for record in rows(table):
         person = dict(zip([a.name for a in table.attributes], record, strict=True))
@@ -97,7 +100,7 @@ def test_members_are_counted_as_a_plain_loop_counts_them(most):
 
 def test_an_empty_table_has_members_nowhere():
     population, table = PopulationLevel(**DETAILED), people(0)
-    assert not Tally.of(population, memberships(population, table), "county", table).totals().any()
+    assert not Tally.of(population, "county", Kinds.of(population, BY_COUNTY, table)).totals().any()
 
 
 # --- what is released ------------------------------------------------------------------------------------

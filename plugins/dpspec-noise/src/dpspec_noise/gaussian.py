@@ -425,8 +425,7 @@ class Staircase(AdditiveNoise):
         return self.noisy_count(attributes, count, space)
 
     def draw(self, count: int, source: Randomness) -> Integers:
-        from dpspec_noise.local import coins_of
-        from dpspec_noise.samplers import staircase
+        from dpspec_noise.samplers import coins_of, staircase
 
         if self.on_line:
             return AdditiveNoise.draw(self, count, source)

@@ -64,12 +64,10 @@ from dpspec_noise.roots import rounded_root
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Integers, Mask, Randomness
+    from dpspec.plugin import Integers, Mask, Randomness, randomness
+    from dpspec_noise.samplers import ExactChance
 else:
     np = late_module("numpy")
-
-ExactChance = Any
-"""An exact probability: a `Fraction`, or a number of the field Q(e^r)."""
 
 MOST_OUTCOMES, MOST_IRRATIONAL = 1 << 14, 1 << 10
 """The law of one report is not listed beyond so many outcomes or bits of rational, or of irrational probability; its structure is
@@ -103,8 +101,15 @@ class LocalRule(Mechanism):
         """The law of one report of the category at a place."""
 
     @abstractmethod
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
-        """One report for each of these categories, as the rows of a table."""
+    def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
+        """One report for each of these categories, as the rows of a table.
+
+        Args:
+            places: of the categories.
+            asked: their attribute.
+            source: randomness by place.
+            records: the place of each record in its table, by which its report is drawn.
+        """
 
     # -- what follows -------------------------------------------------------------------------------
 
@@ -166,9 +171,12 @@ class LocalRule(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each record, in their order: its report, and nothing else of the record."""
+        return self.release_batch(table, 0, space, source.placed())
+
+    def release_batch(self, batch: Table, first: int, space: DatasetSpace, source: randomness.PlacedRandomness) -> Table:
         self.check(space)
-        asked = table.attribute(self.asked(space).name)
-        return self.drawn(table.codes[asked.name].astype(np.int64), asked, source)
+        asked = batch.attribute(self.asked(space).name)
+        return self.drawn(batch.codes[asked.name].astype(np.int64), asked, source, np.arange(first, first + len(batch)))
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """The number of records; their places show in the order of the reports alone."""
@@ -251,14 +259,6 @@ def check_released(name: str, records: int, bits: int) -> None:
         )  # fmt: skip
 
 
-def coins_of(source: Randomness, chance: ExactChance, count: int) -> Mask:
-    """Coins of an exact probability."""
-    from dpspec_noise.samplers import irrational_coins, rational_coins
-
-    known = chance if isinstance(chance, Fraction) else chance.rational()
-    return irrational_coins(source, chance.enclose, count) if known is None else rational_coins(source, known, count)
-
-
 def bits_of(names: Iterable[str], columns: Iterable[Mask]) -> Table:
     """A table of columns of bits."""
     found = {name: tables.compact(bits, 2) for name, bits in zip(names, columns, strict=True)}
@@ -330,10 +330,12 @@ class KAryResponse(LocalRule):
         label, source = "k-ary randomised response is epsilon-DP", "Kairouz, Oh and Viswanath 2016, k-ary randomised response"
         return self._claims(label, source, space, self.epsilon_of(self.asked(space).size))
 
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
+    def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
         """The category kept by a coin, or one of the others, uniformly."""
-        kept = coins_of(source, self.leaning(asked.size)[0], len(places))
-        others = source.below(asked.size - 1, len(places))
+        from dpspec_noise.samplers import coins_at
+
+        kept = coins_at(source, self.leaning(asked.size)[0], 0, records)
+        others = source.below_at(asked.size - 1, 1, records)
         codes = np.where(kept, places, others + (others >= places))
         own = params.evolve(asked, within=None, parents=())
         return Table(attributes=(own,), codes={own.name: tables.compact(codes, own.size)})
@@ -436,21 +438,23 @@ class UnaryEncoding(LocalRule):
         label, source = "unary encoding is epsilon-DP", "Wang, Blocki, Li and Jha 2017, unary encoding"
         return self._claims(label, source, space, self.epsilon_of(self.asked(space).size))
 
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
-        """A column of bits for each category."""
+    def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
+        """A column of bits for each category; each column has a stream of its own."""
+        from dpspec_noise.samplers import coins_at
+
         check_released(self.name, len(places), asked.size * self.hashes)
         keep, false = self.chances()
 
-        def column(place: int) -> Mask:
-            bits: Mask = np.asarray(places == place)
+        def column(stream: int) -> Mask:
+            bits: Mask = np.asarray(places == stream % asked.size)
             for own, chance in ((bits.copy(), keep), (~bits, false)):
-                bits[own] = coins_of(source, chance, int(own.sum()))
+                bits[own] = coins_at(source, chance, stream, records[own])
             return bits
 
         every = range(self.hashes)
         suffixes = [""] if self.hashes == 1 else [f" (bit {j + 1})" for j in every]
         names = (f"{asked.name} {category}{suffix}" for suffix in suffixes for category in asked.values())
-        return bits_of(names, (column(place) for _ in every for place in range(asked.size)))
+        return bits_of(names, map(column, range(self.hashes * asked.size)))
 
     @classmethod
     def examples(cls) -> Iterator[Any]:
@@ -509,12 +513,13 @@ class _Response(Mechanism):
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """Each bit of the table, flipped with probability exactly 1 - p."""
-        from dpspec_noise.samplers import rational_coins
+        return self.release_batch(table, 0, space, source.placed())
 
+    def release_batch(self, batch: Table, first: int, space: DatasetSpace, source: randomness.PlacedRandomness) -> Table:
         self.check(space)
-        column = table.attribute("bit").name
-        flips = rational_coins(source, 1 - self.truth(), len(table))
-        return table.replace({column: table.codes[column] ^ flips})
+        column = batch.attribute("bit").name
+        flips = source.bernoulli_at(1 - self.truth(), 0, np.arange(first, first + len(batch)))
+        return batch.replace({column: batch.codes[column] ^ flips})
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """The number of answers, and every other column, row by row."""

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from flint import arb, ctx
 
-from dpspec.plugin import Integers, Mask, Number, errors, exact, late_module, laws, ln, number
+from dpspec.plugin import Integers, Mask, Number, errors, exact, late_module, laws, ln, number, randomness
 from dpspec_noise.inversion import WORD_BITS as _WORD_BITS, fits, inverted
 from dpspec_noise.wide_noise import in_range, wide_discrete_gaussian, wide_geometric, wide_two_sided_geometric
 
@@ -32,9 +32,12 @@ else:
 
 
 AnyArray: TypeAlias = "npt.NDArray[Any]"
+ExactChance = Any
+"""An exact probability: a `Fraction`, or a number of the field Q(e^r)."""
 __all__ = [
-    "BULK", "coins", "coins_of_exponential", "discrete_gaussian", "discrete_laplace", "fits", "inverted", "irrational_coins",
-    "rational_coins", "staircase", "two_sided_geometric", "wide_two_sided_geometric",
+    "BULK", "ExactChance", "coins", "coins_at", "coins_of", "coins_of_exponential", "discrete_gaussian", "discrete_laplace",
+    "fits", "inverted", "irrational_coins", "irrational_coins_at", "rational_coins", "staircase", "two_sided_geometric",
+    "wide_two_sided_geometric",
 ]  # fmt: skip
 
 _WORD = 62
@@ -223,15 +226,52 @@ def irrational_coins(source: Randomness, enclose: Callable[[int], arb], count: i
 
     The coin is U < p for a uniform U of endlessly many bits; its first word decides, unless p begins with it.
     """
-    words = source.words(count)
+    return _irrational(enclose, source.words(count), lambda _, __: int(source.words(1)[0]))
+
+
+def irrational_coins_at(
+    source: randomness.PlacedRandomness, enclose: Callable[[int], arb], stream: int, places: Integers
+) -> Mask:
+    """The same with one coin for each place."""
+
+    def further(place: int, turn: int) -> int:
+        later = stream
+        for _ in range(turn):
+            later = randomness.deeper(later)
+        return int(source.words_at(later, places[place : place + 1])[0])
+
+    return _irrational(enclose, source.words_at(stream, places), further)
+
+
+def _irrational(enclose: Callable[[int], arb], words: AnyArray, further: Callable[[int, int], int]) -> Mask:
+    """Whether each uniform number lies below p, from its first word and, where that does not decide, further ones.
+
+    Args:
+        further: the word that follows after so many turns, of the number at a place.
+    """
     threshold = _beginning(enclose, _WORD_BITS)
     heads = np.asarray(words < np.uint64(threshold), dtype=np.bool_)
-    for place in np.flatnonzero(words == np.uint64(threshold)):
-        word, bits = threshold, _WORD_BITS
+    for place in np.flatnonzero(words == np.uint64(threshold)).tolist():
+        word, bits, turn = threshold, _WORD_BITS, 0
         while word == _beginning(enclose, bits):
-            word, bits = (word << _WORD_BITS) | int(source.words(1)[0]), bits + _WORD_BITS
+            turn += 1
+            word, bits = (word << _WORD_BITS) | further(place, turn), bits + _WORD_BITS
         heads[place] = word < _beginning(enclose, bits)
     return heads
+
+
+def coins_of(source: Randomness, chance: ExactChance, count: int) -> Mask:
+    """`count` coins of an exact probability."""
+    known = chance if isinstance(chance, Fraction) else chance.rational()
+    return irrational_coins(source, chance.enclose, count) if known is None else rational_coins(source, known, count)
+
+
+def coins_at(source: randomness.PlacedRandomness, chance: ExactChance, stream: int, places: Integers) -> Mask:
+    """One coin of an exact probability for each place."""
+    known = chance if isinstance(chance, Fraction) else chance.rational()
+    if known is None:
+        return irrational_coins_at(source, chance.enclose, stream, places)
+    return source.bernoulli_at(known, stream, places)
 
 
 def _beginning(enclose: Callable[[int], arb], bits: int) -> int:

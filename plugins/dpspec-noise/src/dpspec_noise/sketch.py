@@ -34,13 +34,11 @@ from dpspec.plugin import (
     tables,
 )
 from dpspec_noise.local import (
-    ExactChance,
     LocalRule,
     bit_laws,
     bits_of,
     check_listed,
     check_released,
-    coins_of,
     column_of,
     few_records,
     leaning_laws,
@@ -51,7 +49,8 @@ from dpspec_noise.local import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Integers, Randomness
+    from dpspec.plugin import Integers, randomness
+    from dpspec_noise.samplers import ExactChance
 else:
     np = late_module("numpy")
 
@@ -106,12 +105,14 @@ class HadamardResponse(LocalRule):
         label, source = "Hadamard response is epsilon-DP", "Acharya, Sun and Zhang 2019, Hadamard response"
         return self._claims(label, source, space, self.epsilon)
 
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
+    def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
         """A uniform column; where a coin asks for the other sign, the lowest bit of the row is turned in it."""
+        from dpspec_noise.samplers import coins_at
+
         order, rows = _order(asked.size), places + 1
-        columns = source.below(order, len(places))
+        columns = source.below_at(order, 0, records)
         odds = odds_of(self.epsilon)
-        likely = coins_of(source, odds / (odds + 1), len(places))
+        likely = coins_at(source, odds / (odds + 1), 1, records)
         turned = (_parity(rows & columns) == 0) != likely
         columns = np.where(turned, columns ^ (rows & -rows), columns)
         return Table(attributes=(Attribute(name="column", count=order),), codes={"column": tables.compact(columns, order)})
@@ -260,15 +261,17 @@ class CountMeanSketch(LocalRule):
         label, source = "the count mean sketch is epsilon-DP", "Apple Differential Privacy Team 2017, count mean sketch"
         return self._claims(label, source, space, self.epsilon)
 
-    def drawn(self, places: Integers, asked: Attribute, source: Randomness) -> Table:
+    def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
         """The number of the function, and the bits of the row."""
+        from dpspec_noise.samplers import coins_at
+
         check_released(self.name, len(places), self.width)
-        chosen = source.below(len(self.hashes), len(places))
+        chosen = source.below_at(len(self.hashes), 0, records)
         values = _horner(_coefficients(self.hashes)[chosen].T, places) % self.width
         odds = odds_of(self.epsilon, Fraction(1, 2))
         rows = bits_of(
             (f"bit {c}" for c in range(self.width)),
-            ((values == c) ^ coins_of(source, 1 / (odds + 1), len(places)) for c in range(self.width)),
+            ((values == c) ^ coins_at(source, 1 / (odds + 1), 1 + c, records) for c in range(self.width)),
         )
         number_of = Attribute(name="hash", count=len(self.hashes))
         codes = {"hash": tables.compact(chosen, number_of.size), **rows.codes}

@@ -23,7 +23,7 @@ import re
 import shutil
 import weakref
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
 from pathlib import Path
@@ -87,6 +87,7 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import Accuracy, known_accuracy
+from dpspec_release.batches import BatchRelease, WrittenTable, memory_of_batches
 
 SUFFIX = ".confidential"
 LEVEL = Fraction(19, 20)
@@ -254,7 +255,7 @@ class Held:
         return {"invariant": self.invariant, "cells": self.cells, "held": None if self.cells is None else True}
 
 
-def held(invariant: Invariant, before: Countable, after: Table, unit: str, mechanism: str) -> Held:
+def held(invariant: Invariant, before: Countable, after: Countable, unit: str, mechanism: str) -> Held:
     """Compare the counts of a marginal before and after; other invariants cannot be asked of a table.
 
     Args:
@@ -394,6 +395,8 @@ class Release:
         standing: how the claim of the specification stands.
         accuracy: of the numbers, where their margins are written beside them.
         guard: what keeps the budget, to be told what was written.
+        written: the released table, where it was written as it was drawn; `output` has none then.
+        source: where the table can be read again, for a release in batches.
     """
 
     document: SpecDocument
@@ -412,12 +415,38 @@ class Release:
     standing: Standing
     accuracy: Accuracy | None = None
     guard: ReleaseGuard | None = None
+    written: WrittenTable | None = None
+    source: TableSource | None = None
+
+    @property
+    def main(self) -> Countable:
+        """The main released table."""
+        return self.output.main if self.written is None else self.written.counted
+
+    @property
+    def warning(self) -> str | None:
+        """Why this release is not fit for publication, in one line; None where it is."""
+        return warning_of(self.unfit)
 
     @property
     def unfit(self) -> tuple[str, ...]:
         """Why this must not be published as a release that satisfies the specification; empty where nothing is against it."""
-        seeded = () if self.seed is None else ("drawn from a seed, so anyone who knows the seed can undo it",)
-        return seeded if self.standing.word.is_good else (*seeded, self.standing.sentence)
+        return unfit(self.seed, self.standing)
+
+
+UNFIT = "NOT FIT FOR PUBLICATION: "
+"""What the warning of a release begins with; its reasons follow."""
+
+
+def unfit(seed: int | None, judged: Standing) -> tuple[str, ...]:
+    """Why a release must not be published; empty where nothing is against it."""
+    seeded = () if seed is None else ("drawn from a seed, so anyone who knows the seed can undo it",)
+    return seeded if judged.word.is_good else (*seeded, judged.sentence)
+
+
+def warning_of(reasons: Sequence[str]) -> str | None:
+    """The reasons in one line; None where there are none."""
+    return UNFIT + "; ".join(reasons) if reasons else None
 
 
 def draw(document: SpecDocument, table: str, registry: Registry, directory: Path, options: Options | None = None) -> Release:
@@ -448,16 +477,14 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
     place = ReleasePlace(directory, Path(table))
     accuracy = _accuracy(document) if options.margins else None
-    options.stage("judging")
-    judged = standing(document, registry)
-    if judged.is_false:
-        advice = "nothing is released under it; see `dpspec verify`"
-        raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
-    if not judged.word.is_good and not options.unverified:
-        raise _not_verified(document, judged)
-    with closing(workers):
+    judged = _judged(document, registry, options)
+    with closing(workers), contextlib.ExitStack() as reading:
         options.stage("reading")
-        given = _read(table, document, mechanism, unit, registry, options, workers)
+        sources = given_sources(table, document, unit, registry)
+        source = sources[0] if grammar.releases_records(mechanism) and len(sources) == 1 else None
+        if source is not None:  # it is read twice
+            reading.enter_context(source.unchanged())
+        given = _read(table, sources, document, mechanism, unit, registry, options, workers)
         collections = Collections.found_in(space)
         if collections is not None and unit == space.units[0]:
             check_size(space.name, len(given), *collections.total_range())
@@ -469,11 +496,17 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             folder = None
             if mechanism.resumable and isinstance(given, Table):  # the digest of a large table takes as long as reading it
                 folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
-            output = _output(mechanism, given, document, workers, folder, options, guard)
-            options.stage("checking")
-            _check_names(mechanism, output)
             invariants = document.spec.multiverse.induced_by() or ()
-            return Release(
+            output, written = Output(tables={}), None
+            if not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
+                output = _output(mechanism, given, document, workers, folder, options, guard)
+                _check_names(mechanism, output)
+            else:
+                path, warning = place.ready / f"released{suffix}", warning_of(unfit(options.seed, judged))
+                written = _in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard)
+                reading.close()
+            options.stage("checking")
+            release = Release(
                 document=document,
                 mechanism=mechanism,
                 origin=registry.provenance(mechanism),
@@ -482,7 +515,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
                 name=table,
                 seed=options.seed,
                 workers=workers.name,
-                held=tuple(held(i, given, output.main, unit, mechanism.name) for i in invariants),
+                held=(),
                 exposed=exposed_records(document.spec, given, most_kinds=MOST_KINDS),
                 suffix=suffix,
                 run=folder,
@@ -490,7 +523,10 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
                 standing=judged,
                 accuracy=accuracy,
                 guard=options.guard,
+                written=written,
+                source=source,
             )
+            return attrs.evolve(release, held=tuple(held(i, given, release.main, unit, mechanism.name) for i in invariants))
         except BaseException:
             try:
                 guard.abandon()
@@ -498,6 +534,22 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
                 place.leave()
             raise
+
+
+def _judged(document: SpecDocument, registry: Registry, options: Options) -> Standing:
+    """How the claim of the specification stands.
+
+    Raises:
+        RefutedReleaseError, UnverifiedReleaseError: nothing may be released under it.
+    """
+    options.stage("judging")
+    judged = standing(document, registry)
+    if judged.is_false:
+        advice = "nothing is released under it; see `dpspec verify`"
+        raise RefutedReleaseError(f"specification {document.id}", judged.sentence, advice)
+    if not judged.word.is_good and not options.unverified:
+        raise _not_verified(document, judged)
+    return judged
 
 
 def _not_verified(document: SpecDocument, judged: Standing) -> UnverifiedReleaseError:
@@ -549,22 +601,32 @@ MEMORY_OF_PROCESS = 250_000_000
 
 
 def _read(  # noqa: PLR0917 - one table with all that says how it is read
-    table: str, document: SpecDocument, mechanism: Mechanism, unit: str, registry: Registry, options: Options, workers: Workers
+    table: str,
+    sources: Sequence[TableSource],
+    document: SpecDocument,
+    mechanism: Mechanism,
+    unit: str,
+    registry: Registry,
+    options: Options,
+    workers: Workers,
 ) -> Countable:
-    """The table, or what is counted of it, where the mechanism reads nothing else.
+    """The table, or what is counted of it, where nothing else is read or its records are read again as they are released.
 
     Raises:
         ReleaseError: it is known that the memory does not suffice.
     """
-    sources = given_sources(table, document, unit, registry)
     allowed = default_memory() if options.memory is None else options.memory
     wanted = None
     if len(sources) == 1 and not mechanism.resumable:
         wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
     if wanted is not None:
-        needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes)
+        batches = 0
+        if grammar.releases_records(mechanism):
+            batches = memory_of_batches(len(released_columns(mechanism, document.spec.space, sources[0].attributes)))
+        needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes) + batches
         if allowed is not None and needed > allowed:
-            raise _too_large(allowed, needed, "its counts take", "count fewer cells")
+            what, instead = ("its batches take", "release fewer columns") if batches else ("its counts take", "count fewer cells")
+            raise _too_large(allowed, needed, what, instead)
         return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
     counting = options.progress if allowed is None else _within(allowed, sources, mechanism, options.progress)
     return given_table(table, document, unit, registry, counting)
@@ -573,22 +635,32 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
 def counts_wanted(
     mechanism: Mechanism, spec: PrivacySpec, unit: str, attributes: Sequence[Attribute]
 ) -> tuple[Marginal, ...] | None:
-    """All counts that a release and what is reported of it read of a table; None where the mechanism reads more than counts.
+    """All counts that a release and what is reported of it read of a table; None where the mechanism needs the whole table.
+
+    A mechanism that releases each record by itself reads the records again.
 
     Args:
         unit: what a record of the table is.
         attributes: the columns of the table.
     """
-    read = grammar.counts_read(mechanism, attributes, spec.space)
+    read: tuple[Marginal, ...] | None = ()
+    asked = _of_invariants(spec)
+    if not grammar.releases_records(mechanism):
+        read = grammar.counts_read(mechanism, attributes, spec.space)
+        with contextlib.suppress(DpspecError):
+            structure = grammar.stated_structure(mechanism, spec.space)
+            asked += [view.table for view in (() if structure is None else structure.views)]
     if read is None:
         return None
     names = {a.name for a in attributes}
-    asked = [invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ()]
-    with contextlib.suppress(DpspecError):
-        structure = grammar.stated_structure(mechanism, spec.space)
-        asked += [view.table for view in (() if structure is None else structure.views)]
-    known = (table for table in asked if table is not None and table.unit == unit and table.mentions().keys() <= names)
+    known = (table for table in asked if table.unit == unit and table.mentions().keys() <= names)
     return (*read, *known, *counts_exposing(spec, attributes, MOST_KINDS))
+
+
+def _of_invariants(spec: PrivacySpec) -> list[Marginal]:
+    """The invariants that are tables of counts."""
+    found = (invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ())
+    return [one for one in found if one is not None]
 
 
 def _within(allowed: int, sources: Sequence[TableSource], mechanism: Mechanism, progress: Progress) -> Progress:
@@ -639,6 +711,54 @@ def _output(  # noqa: PLR0917 - one run with all that it needs
         if folder is not None:
             folder.finish()
         raise
+
+
+def released_columns(mechanism: Mechanism, space: DatasetSpace, attributes: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns that a mechanism releases, which releases each record by itself; nothing is drawn."""
+    return _batch_release(mechanism, space, attributes, SeededRandomness(0)).columns()
+
+
+def _batch_release(
+    mechanism: Mechanism, space: DatasetSpace, attributes: tuple[Attribute, ...], source: KeyedRandomness
+) -> BatchRelease:
+    return BatchRelease(mechanism=mechanism, space=space, source=source.placed(), attributes=attributes, guard=_blamed)
+
+
+def _in_batches(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism,
+    given: Countable,
+    source: TableSource | None,
+    document: SpecDocument,
+    unit: str,
+    path: Path,
+    warning: str | None,
+    registry: Registry,
+    options: Options,
+    guard: GuardedRun,
+) -> WrittenTable:
+    """The table that one run writes as it draws it.
+
+    Args:
+        given: the table, or what was counted of it.
+        source: where its records are read again, unless `given` holds them.
+        path: the file that is written.
+        warning: what it says of itself.
+    """
+    drawn = _source(None, options)
+    guard.begin(document, None, resumed=False)
+    options.stage("drawing")
+    formats, space = formats_of(registry), document.spec.space
+    read: Iterable[Table] = [given] if isinstance(given, Table) else []
+    if source is not None and not isinstance(given, Table):
+        read = source.batches(lambda rows: options.progress(rows, len(given)))
+    asked = [one for one in _of_invariants(document.spec) if one.unit == unit]
+    try:
+        private_folder(path.parent)
+        path.touch(mode=0o600)
+        release = _batch_release(mechanism, space, given.attributes, drawn)
+        return release.write(read, path, formats, {} if warning is None else {"dpspec": warning}, asked)
+    except OSError as problem:
+        raise _unwritable(path.parent, problem) from None
 
 
 _CHARGE = "charge"
@@ -741,9 +861,11 @@ def _raised(problem: BaseException) -> str:
     return f"raised {type(problem).__name__} in release() ({errors.raised_at(problem)})"
 
 
-def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: Run) -> Output:
+@contextlib.contextmanager
+def _blamed(mechanism: Mechanism) -> Iterator[None]:
+    """What a mechanism raises is its fault, and told without what it says of the table."""
     try:
-        output = mechanism.run(cast("Table", table), space, run)  # counts only for a mechanism that says it reads nothing else
+        yield
     except (DpspecError, MemoryError):
         raise
     except Exception as problem:
@@ -752,6 +874,11 @@ def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: R
         if not type(problem).__name__.endswith("PanicException"):
             raise
         raise LibraryError(f"mechanism {mechanism.name}", f"{_raised(problem)}: a library panicked", "run again") from None
+
+
+def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: Run) -> Output:
+    with _blamed(mechanism):
+        output = mechanism.run(cast("Table", table), space, run)  # counts only for a mechanism that says it reads nothing else
     wrong = [type(table).__name__ for table in output.tables.values() if not isinstance(table, Table)]
     if wrong:
         raise PluginContractError(f"mechanism {mechanism.name}", "release() must return a Table", value=wrong[0])

@@ -74,9 +74,8 @@ def synthesise(
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole(path) as part:
-            format_.write_batches(
-                builder.attributes, _with_progress(builder.batches(made.rows, made.seed), made.rows, progress), part
-            )
+            batches = _with_progress(builder.batches(made.rows, made.seed), made.rows, progress)
+            format_.write_batches(builder.attributes, batches, part, {})
     except OSError as problem:
         raise ReleaseError("file", f"cannot be written ({problem.strerror})", "choose another --out", value=str(path)) from None
     return made

@@ -23,14 +23,15 @@ from typing import Any
 import attrs
 import numpy as np
 
-from dpspec.plugin import DatasetSpace, Marginal, Table, answers, grammar
+from dpspec.plugin import DatasetSpace, Marginal, Table, answers, grammar, tables
 from dpspec.plugin.applications import REPORT, WARNING, Registry, ReleaseError, log
 from dpspec.plugin.releases import (
     Countable,
     DpspecError,
     Formats,
-    Kept,
     PluginContractError,
+    TableSource,
+    count_cells,
     files_of,
     flags,
     format_of,
@@ -39,57 +40,9 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import margin_column, with_margins
+from dpspec_release.batches import WrittenTable
 from dpspec_release.draw import Release, randomness
-from dpspec_release.keys import household_keys, record_keys, same_multiset
-
-
-@attrs.frozen(kw_only=True)
-class FoundKept:
-    """What was found of one such statement.
-
-    Args:
-        kept: the statement in words.
-        records: how many records were compared.
-    """
-
-    kept: str
-    records: int
-
-    def data(self) -> dict[str, Any]:
-        """The entry of the report; what is not kept is never reported, but refused."""
-        return {"kept": self.kept, "records": self.records}
-
-
-def check_kept(kept: Kept, before: Table, after: Table, mechanism: str) -> FoundKept:
-    """Compare the records of two tables in the columns that do not move.
-
-    Raises:
-        PluginContractError: they are others.
-    """
-    if changed(kept, before, after):
-        raise PluginContractError(
-            f"mechanism {mechanism}", f"does not keep {kept}", "nothing was written; report it to the plugin's author"
-        )
-    seen = kept if before.members is not None else attrs.evolve(kept, members=False)
-    return FoundKept(kept=str(seen), records=len(before))
-
-
-def changed(kept: Kept, before: Table, after: Table) -> bool:
-    """Whether two tables differ in what is kept: as multisets of records, or record by record where these are in order."""
-    if len(before) != len(after) or any(before.attribute(name) != after.attribute(name) for name in kept.attributes):
-        return True
-    if kept.in_order:
-        return not all(np.array_equal(before.codes[name], after.codes[name]) for name in kept.attributes)
-    if kept.members and (before.members is None or after.members is None):
-        return before.members is not after.members
-    keys = record_keys((before, after), kept.attributes)
-    if kept.members and before.members is not None and after.members is not None:
-        held = before.members, after.members
-        if held[0].table.attributes != held[1].table.attributes:
-            return True
-        keys = household_keys(keys, held, (len(before), len(after)))
-    return not same_multiset(keys, len(before))
-
+from dpspec_release.kept import FoundKept, check_kept
 
 # --- distance from the table ----------------------------------------------------------------------
 
@@ -123,18 +76,22 @@ class Distance:
     hidden: int = 0
 
 
-def distances(before: Table, after: Table, unit: str) -> Iterator[Distance]:
+def distances(before: Countable, after: Countable, unit: str) -> Iterator[Distance]:
     """All tables of one or two attributes that both have.
 
     Args:
         unit: what a record is.
     """
+    for table in compared_tables(before, after, unit):
+        true, released = (given.cells(table.attributes).every() for given in (before, after))
+        yield _distance(unit, table.attributes, true, released)
+
+
+def compared_tables(before: Countable, after: Countable, unit: str) -> list[Marginal]:
+    """All tables of one or two attributes that both have, but for those of too many cells."""
     shared = [a.name for a in before.attributes if a in after.attributes]
-    pairs = itertools.chain(((name,) for name in shared), itertools.combinations(shared, 2))
-    for names in pairs:
-        if before.domain(names) <= MOST_CELLS:
-            true, released = (np.bincount(t.key(names), minlength=t.domain(names)) for t in (before, after))
-            yield _distance(unit, names, true, released)
+    every = itertools.chain(((name,) for name in shared), itertools.combinations(shared, 2))
+    return [Marginal(attributes=names, unit=unit) for names in every if before.domain(names) <= MOST_CELLS]
 
 
 def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
@@ -223,19 +180,31 @@ def write_utility(release: Release) -> dict[str, Any]:
 
 def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     """The distances of the records, and of the persons with the attributes of their households."""
+    units = release.document.spec.space.units or ("record",)
+    unit = str(getattr(release.mechanism, "unit", units[0]))
+    if release.written is not None:
+        yield from _of_files(release, release.written, unit)
+        return
     before, after = release.given, release.output.main
     if answers.has_numbers(after):
         yield from answer_distances(release)
         return
     if not isinstance(before, Table):  # of counts nothing is compared record by record
         return
-    units = release.document.spec.space.units or ("record",)
-    unit = str(getattr(release.mechanism, "unit", units[0]))
     yield from distances(before, after, unit)
     if before.members is not None and after.members is not None:
         own = {a.name for a in before.attributes}
         persons = distances(before.of_members(), after.of_members(), units[1])
         yield from (found for found in persons if not own.issuperset(found.attributes))
+
+
+def _of_files(release: Release, written: WrittenTable, unit: str) -> Iterator[Distance]:
+    """The distances of a release that was written in batches: both tables are read once more, and counted."""
+    asked = compared_tables(release.given, release.main, unit)
+    file = release.place.public / written.path.name
+    after = count_cells(TableSource.of(file, release.main.attributes, written.formats), asked)
+    before = release.given if release.source is None else count_cells(release.source, asked)
+    yield from distances(before, after, unit)
 
 
 def forget_utility(folder: Path) -> None:
@@ -272,8 +241,6 @@ def picture(found: list[Distance]) -> str:
 # --- writing --------------------------------------------------------------------------------------
 
 
-UNFIT = "NOT FIT FOR PUBLICATION: "
-"""What the warning of a release begins with; its reasons follow."""
 FORMAT = 2
 """The version of the report."""
 
@@ -320,22 +287,29 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
     """The report, and the digests of all files of the release, which are ready to be placed."""
     ready = release.place.ready
     private_folder(ready)
-    warning = warning_of(release)
+    warning = release.warning
     files: dict[str, str] = {}
     if warning is not None:
         files[WARNING] = _written(ready / WARNING, warning + "\n")
-    named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     listed = []
+    if release.written is not None:
+        files[release.written.path.name] = _read_back(release.written, formats)
+        listed.append(_listed(release.written.path.name, release.main, files))
+    named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     for name, drawn in named.items():
         file = f"{name}{release.suffix}"
         table = drawn if release.accuracy is None else with_margins(drawn, release.accuracy)
         files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
-        listed.append({"file": file, "records": len(table), "sha256": files[file]})
+        listed.append(_listed(file, table, files))
     data = described(release, listed, _kept(release))
     if release.accuracy is not None:
         data["margins"] = {"column": margin_column(release.accuracy.level), "level": str(release.accuracy.level)}
     files[REPORT] = _written(ready / REPORT, json.dumps({"format": FORMAT, **data}, indent=2) + "\n")
     return data, files
+
+
+def _listed(file: str, table: Countable, files: Mapping[str, str]) -> dict[str, Any]:
+    return {"file": file, "records": len(table), "sha256": files[file]}
 
 
 def _written(path: Path, text: str) -> str:
@@ -354,24 +328,36 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
     _private(path)
     format_.write(table, path, notes)
     if not format_.holds(path, table):
-        rule = "does not read what it has written"
-        raise PluginContractError(f"format {format_.name}", rule, "nothing was written; report it to the plugin's author")
+        raise _not_read_back(format_)
+    return _digest(path)
+
+
+def _read_back(written: WrittenTable, formats: Formats) -> str:
+    """Read a table that was written as it was drawn, and compare it with what was drawn; returns its digest."""
+    if not written.is_read_back():
+        raise _not_read_back(format_of(written.path, formats))
+    return _digest(written.path)
+
+
+def _not_read_back(format_: tables.TableFormat) -> PluginContractError:
+    rule = "does not read what it has written"
+    return PluginContractError(f"format {format_.name}", rule, "nothing was written; report it to the plugin's author")
+
+
+def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _kept(release: Release) -> tuple[FoundKept, ...]:
     """What the release keeps of the table that was read, its invariants besides: those were compared when it was drawn."""
+    if release.written is not None:
+        return release.written.kept
     columns = tuple(a.name for a in release.given.attributes)
     kept, given = release.mechanism.keeps(columns), release.given
     if not isinstance(given, Table):  # a mechanism that keeps something of its records reads more than counts
         return ()
     return tuple(check_kept(one, given, release.output.main, release.mechanism.name) for one in kept)
-
-
-def warning_of(release: Release) -> str | None:
-    """Why a release is not fit for publication, in one line; None where it is."""
-    return UNFIT + "; ".join(release.unfit) if release.unfit else None
 
 
 def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKept, ...]) -> dict[str, Any]:
@@ -399,11 +385,11 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),
         "table": Path(release.name).name,
-        "records": len(release.output.main),
+        "records": len(release.main),
         "workers": release.workers,
         "randomness": randomness(release.seed),
         "fit_for_publication": not release.unfit,
-        "warning": warning_of(release),
+        "warning": release.warning,
         "invariants": [found.data() for found in release.held],
         "exposure": release.exposed.public_data(),
         "kept": [found.data() for found in kept],

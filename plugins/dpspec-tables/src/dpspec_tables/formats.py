@@ -88,10 +88,12 @@ class PolarsFormat(tables.TableFormat):
         """Write a frame of labels."""
 
     @abstractmethod
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         """Write a lazy frame of labels as it comes."""
 
-    def write_batches(self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path) -> None:
+    def write_batches(
+        self, attributes: tuple[Attribute, ...], batches: Iterable[Table], path: Path, notes: Mapping[str, str]
+    ) -> None:
         import polars as pl
         from polars.io.plugins import register_io_source
 
@@ -99,7 +101,7 @@ class PolarsFormat(tables.TableFormat):
             return (pl.DataFrame([labelled(table.codes[a.name], a) for a in attributes]) for table in batches)
 
         schema = pl.DataFrame([labelled(tables.compact((), a.size), a) for a in attributes]).schema
-        self.sink(register_io_source(frames, schema=schema), path)
+        self.sink(register_io_source(frames, schema=schema), path, notes)
 
     def header(self, path: Path) -> tuple[str, ...]:
         with readable(path, self.reason):
@@ -444,7 +446,7 @@ class Csv(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_csv(path)
 
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.sink_csv(path)
 
 
@@ -463,8 +465,8 @@ class Parquet(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_parquet(path, metadata=dict(notes) or None)
 
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
-        frame.sink_parquet(path)
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
+        frame.sink_parquet(path, metadata=dict(notes) or None, row_group_size=BATCH)
 
 
 class Arrow(PolarsFormat):
@@ -482,7 +484,7 @@ class Arrow(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.write_ipc(path)
 
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         frame.sink_ipc(path)
 
 

@@ -66,7 +66,7 @@ class ReadOnlyFormat(PolarsFormat):
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
         raise errors.TableError(path.name, f"cannot be written: {self.name} is read only", "choose .csv, .parquet or .arrow")
 
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         raise errors.TableError(path.name, f"cannot be written: {self.name} is read only", "choose .csv, .parquet or .arrow")
 
 

@@ -59,7 +59,7 @@ class PyreadstatFormat(PolarsFormat):
         labels = self.read(_library(path), path, metadataonly=True)[1].variable_value_labels
         return rows, tuple(attrs.evolve(one, labels=dict(_codebook(labels.get(one.name, {})))) for one in seen)
 
-    def sink(self, frame: pl.LazyFrame, path: Path) -> None:
+    def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         self.write_frame(frame.collect(), path, {})
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:

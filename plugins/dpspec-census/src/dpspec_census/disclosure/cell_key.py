@@ -28,6 +28,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec.plugin import (
+    Attribute,
     Dataset,
     DatasetSpace,
     FiniteLaw,
@@ -35,13 +36,13 @@ from dpspec.plugin import (
     Integer,
     Items,
     Law,
+    Marginal,
     Nested,
     Rational,
     Text,
     define,
     errors,
     params,
-    tables,
 )
 from dpspec_census.disclosure.tables import (
     CountTables,
@@ -56,7 +57,7 @@ from dpspec_census.disclosure.tables import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness, Table
+    from dpspec.plugin import Randomness, Table, tables
 
 
 @define
@@ -230,15 +231,6 @@ class Perturbed(CountTables):
         last, size = len(changes) - 1, self.keys
         return tuple(count and count + changes[min(count - 1, last)][key % size] for count, key in zip(counts, sums, strict=True))
 
-    def keyed(self, table: Table, keys: tables.Codes, space: DatasetSpace) -> CountVector:
-        """The cell keys of the base of a real table, from the key of each record."""
-        import numpy as np
-
-        layout = self.layout(space)
-        sums = np.zeros(len(layout.base), dtype=np.int64)
-        np.add.at(sums, table.key([a.name for a in layout.attributes]), keys)
-        return tuple(int(total) % self.keys for total in sums)
-
 
 @define
 class CellKey(Perturbed):
@@ -282,12 +274,20 @@ class CellKey(Perturbed):
         changes = self.rows[min(count, len(self.rows)) - 1].law() if count else ((0, Fraction(1)),)
         return FiniteLaw.of({count + change: p for change, p in changes if p})
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The perturbed tables, with a fresh key for every record, so that the tables of one release agree with each other."""
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
+        """The perturbed tables, with a fresh key for every cell of the base that is not empty.
+
+        The sum of one or more independent uniform keys is uniform, and cells of the base share no record. So keys that are drawn
+        for cells have the law of those that are drawn for records. The tables of one release agree with each other.
+        """
         self.check(space)
         base = self.base_of_table(table, space)
-        drawn = self.keyed(table, source.below(self.keys, len(table)), space)
-        return self.layout(space).rows(self.perturbed(base, drawn, space), self.unit)
+        drawn = iter(source.below(self.keys, sum(count > 0 for count in base)).tolist())
+        keys = [next(drawn) if count else 0 for count in base]
+        return self.layout(space).rows(self.perturbed(base, keys, space), self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellKey, DatasetSpace]]:
@@ -328,12 +328,19 @@ class KeptCellKey(Perturbed, Deterministic):
         keys = [sums[cell] for cell in self.layout(space).base]
         return self.layout(space).grouped(self.perturbed(self.base_counts(dataset, space), keys, space))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space, beside=self.key)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables; the same for every release of one file."""
+        import numpy as np
+
         self.check(space)
-        base = self.base_of_table(table, space)
-        kept = self.keyed(table, table.codes[self.key], space)
-        return self.layout(space).rows(self.perturbed(base, kept, space), self.unit)
+        layout, found = self.layout(space), self.base_by(table, self.key, space)
+        base, sums = np.zeros((2, len(layout.base)), dtype=np.int64)
+        np.add.at(base, found.cells, found.counts)
+        np.add.at(sums, found.cells, found.codes * found.counts)
+        return layout.rows(self.perturbed(tuple(base.tolist()), tuple(sums.tolist()), space), self.unit)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[KeptCellKey, DatasetSpace]]:

@@ -26,6 +26,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from dpspec.plugin import (
+    Attribute,
     Claim,
     Dataset,
     DatasetSpace,
@@ -33,6 +34,7 @@ from dpspec.plugin import (
     IncompatibleBlocksError,
     Integer,
     Law,
+    Marginal,
     ParameterError,
     Text,
     define,
@@ -50,7 +52,7 @@ from dpspec_census.disclosure.tables import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness, Table
+    from dpspec.plugin import Randomness, Table, tables
 
 
 MOST_ROUNDED = 16
@@ -177,7 +179,10 @@ class RandomRounding(CountTables):
         between = self.claim("between the same multiples", f"{PUBLISHED}, by hand", self.own_universes(), epsilon, space)
         return between, *super().claims(space)
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The rounded tables: a row for each cell; exact coins r/b."""
         self.check(space)
         layout = self.layout(space)
@@ -241,7 +246,10 @@ class ControlledRounding(TableRelease):
         width = self.attribute(self.columns, space).size
         return bordered([base[start : start + width] for start in range(0, len(base), width)])
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The rounded table with its margins: a row for each cell; every direction is an exact coin."""
         self.check(space)
         matrix = self._bordered(self.base_of_table(table, space), space)

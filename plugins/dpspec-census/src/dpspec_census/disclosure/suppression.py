@@ -35,10 +35,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import attrs
 
 from dpspec.plugin import (
+    Attribute,
     Dataset,
     DatasetSpace,
     IncompatibleBlocksError,
     Integer,
+    Marginal,
     Nested,
     ParameterError,
     Rational,
@@ -49,7 +51,7 @@ from dpspec.plugin import (
 from dpspec_census.disclosure.tables import SUPPRESSED, CountTables, CountVector, Deterministic, Layout, small_space
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness, Table
+    from dpspec.plugin import Randomness, Table, tables
 
 
 @attrs.frozen
@@ -239,6 +241,17 @@ class Contributions:
     largest: tuple[int, ...]
 
     @classmethod
+    def of_amounts(cls, amounts: Sequence[tuple[int, int]], kept: int) -> Contributions:
+        """Those of so many records of each amount.
+
+        >>> Contributions.of_amounts([(5, 1), (80, 2)], 2)
+        Contributions(count=3, total=165, largest=(80, 80))
+        """
+        every = itertools.chain.from_iterable(itertools.repeat(amount, n) for amount, n in sorted(amounts, reverse=True))
+        largest = tuple(itertools.islice(every, kept))
+        return cls(sum(n for _, n in amounts), sum(amount * n for amount, n in amounts), largest)
+
+    @classmethod
     def together(cls, parts: Iterable[Contributions], kept: int) -> Contributions:
         """Those of several cells in one."""
         listed = list(parts)
@@ -345,28 +358,25 @@ class CellSuppression(CountTables, Deterministic):
         base = [Contributions(len(xs), sum(xs), tuple(xs[: self.kept])) for xs in listed]
         return layout.grouped(self.published(layout, base))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space, beside=self.value)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""
         self.check(space)
         layout = self.layout(space)
-        shown = self.published(layout, self._contributions(self.rows_of(table, space), space))
+        shown = self.published(layout, self._contributions(table, space))
         return layout.rows(shown, self.unit, None if self.value is None else f"sum of {self.value}")
 
-    def _contributions(self, table: Table, space: DatasetSpace) -> list[Contributions]:
-        import numpy as np
-
-        layout = self.layout(space)
-        key = table.key([a.name for a in layout.attributes])
-        ones = np.ones(len(table), dtype=np.int64)
-        amounts = ones if self.value is None else np.asarray(self._values(space))[table.codes[self.value]]
-        order = np.lexsort((-amounts, key))
-        ends = np.searchsorted(key[order], np.arange(len(layout.base) + 1))
-        sums = np.concatenate([[0], np.cumsum(amounts[order])])
-        found = []
-        for start, end in itertools.pairwise(ends.tolist()):
-            largest = amounts[order[start : min(end, start + self.kept)]]
-            found.append(Contributions(end - start, int(sums[end] - sums[start]), tuple(largest.tolist())))
-        return found
+    def _contributions(self, table: tables.Countable, space: DatasetSpace) -> list[Contributions]:
+        """Those of each cell of the base."""
+        if self.value is None:
+            return [Contributions(n, n, (1,) * min(n, self.kept)) for n in self.base_of_table(table, space)]
+        amounts, found = self._values(space), self.base_by(table, self.value, space)
+        held: list[list[tuple[int, int]]] = [[] for _ in self.layout(space).base]
+        for cell, code, count in zip(found.cells.tolist(), found.codes.tolist(), found.counts.tolist(), strict=True):
+            held[cell].append((amounts[code], count))
+        return [Contributions.of_amounts(amounts, self.kept) for amounts in held]
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellSuppression, DatasetSpace]]:

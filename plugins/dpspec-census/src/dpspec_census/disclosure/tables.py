@@ -64,9 +64,12 @@ from dpspec.plugin import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Randomness, Table
+    from dpspec.plugin import Integers, Randomness, Table, tables
 else:
     np = late_module("numpy")
+
+
+GivenTable = TypeVar("GivenTable", bound="tables.Countable")
 
 
 class UnknownCategoryError(ParameterError):
@@ -198,7 +201,7 @@ class DisclosureControl(Mechanism):
             raise IncompatibleBlocksError(f"{self.unit} attribute", rule, params.did_you_mean(name, known), value=name)
         return known[name]
 
-    def rows_of(self, table: Table, space: DatasetSpace) -> Table:
+    def rows_of(self, table: GivenTable, space: DatasetSpace) -> GivenTable:
         """The table as it was given, when it has a row for each record of the unit.
 
         Raises:
@@ -268,6 +271,8 @@ def small_space(most: int | None = None) -> UnorderedRecords:
 
 MOST_CELLS = 1_000_000
 """A base with more cells than this is refused."""
+MOST_READ = 1 << 26
+"""A base by another attribute with more cells (of 8 bytes) than this is not counted in batches: the whole table is read."""
 SUPPRESSED = "x"
 """What an outcome has in place of a suppressed number."""
 
@@ -358,6 +363,21 @@ class Layout:
         )  # fmt: skip
 
 
+@attrs.frozen(kw_only=True, eq=False)
+class BaseBy:
+    """The counts of the base of a table by another attribute: one for each pair of a cell and a category that occurs.
+
+    Args:
+        cells: the places of the cells in the base, ascending.
+        codes: the places of the categories, ascending in each cell.
+        counts: how many records there are of each.
+    """
+
+    cells: Integers
+    codes: Integers
+    counts: Integers
+
+
 @lru_cache(maxsize=256)
 def _layout(attributes: tuple[Attribute, ...], tables: tuple[tuple[str, ...], ...]) -> Layout:
     """One object for equal layouts, so that its cells are listed once."""
@@ -401,11 +421,27 @@ class TableRelease(DisclosureControl):
         counts = Counter(tuple(record[place] for place in places) for record in space.records(dataset, self.unit))
         return tuple(counts[cell] for cell in layout.base)
 
-    def base_of_table(self, table: Table, space: DatasetSpace) -> CountVector:
+    def base_of_table(self, table: tables.Countable, space: DatasetSpace) -> CountVector:
         """n: the counts of the base of a real table."""
-        layout = self.layout(space)
-        key = self.rows_of(table, space).key([a.name for a in layout.attributes])
-        return tuple(map(int, np.bincount(key, minlength=len(layout.base))))
+        names = [a.name for a in self.layout(space).attributes]
+        return tuple(self.rows_of(table, space).cells(names).every().tolist())
+
+    def base_read(self, space: DatasetSpace, beside: str | None = None) -> tuple[Marginal, ...] | None:
+        """The one table of counts that a release reads: the base, by another attribute besides where one is named.
+
+        None where it has more than `MOST_READ` cells.
+        """
+        attributes = [*self.layout(space).attributes, *(() if beside is None else (self.attribute(beside, space),))]
+        if math.prod(a.size for a in attributes) > MOST_READ:
+            return None
+        return (Marginal(attributes=tuple(a.name for a in attributes), unit=self.unit),)
+
+    def base_by(self, table: tables.Countable, beside: str, space: DatasetSpace) -> BaseBy:
+        """The counts of the base of a real table by another attribute."""
+        names = [a.name for a in self.layout(space).attributes]
+        keys, counts = self.rows_of(table, space).cells([*names, beside]).occurring()
+        cells, codes = np.divmod(keys, self.attribute(beside, space).size)
+        return BaseBy(cells=cells, codes=codes, counts=counts)
 
 
 @define
@@ -442,7 +478,10 @@ class FixedTables(CountTables, Deterministic):
         """The published numbers, table by table."""
         return self.layout(space).grouped(self.numbers(self.base_counts(dataset, space), space))
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return self.base_read(space)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""
         self.check(space)
         return self.layout(space).rows(self.numbers(self.base_of_table(table, space), space), self.unit)

@@ -21,6 +21,7 @@ table is chosen. Each stage spends its part of the budget, a stage may depend on
 from __future__ import annotations
 
 import itertools
+import math
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -60,7 +61,10 @@ from dpspec.plugin import (
     workers,
 )
 from dpspec_census.safetab.design import (
+    MOST_READ,
+    TOTAL,
     IterationLevel,
+    Kinds,
     Planned,
     PopulationGroup,
     PopulationLevel,
@@ -68,7 +72,7 @@ from dpspec_census.safetab.design import (
     choice_law,
     gaussian_noise,
     geometric_noise,
-    memberships,
+    read_by,
     size_of,
 )
 
@@ -215,12 +219,24 @@ class AdaptiveTables(Mechanism):
 
         return spending(self.plan(), self.budget, self.words)
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        known, read = {a.name: a for a in attributes}, []
+        for planned in self.plan():
+            names = read_by(planned.population, planned.level)
+            if not known.keys() >= {*names} or math.prod(known[name].size for name in names) > MOST_READ:
+                return None
+            read.append(Marginal(attributes=names, unit=self.unit))
+        return tuple(read)
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each published count: population level, group, level of geography, unit, table, cell, count."""
 
+        from dpspec.plugin import Table
+
         self.check(space)
-        people = table if table.members is None or self.unit == space.units[0] else table.of_members()
-        return released(self.plan(), people, source)
+        if isinstance(table, Table) and table.members is not None and self.unit != space.units[0]:
+            return released(self.plan(), table.of_members(), source)
+        return released(self.plan(), table, source)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The released counts, with the budget stage by stage as their report."""
@@ -334,9 +350,6 @@ def _people() -> DatasetSpace:
 COLUMNS = ("population", "group", "level", "unit")
 """The columns of the released table before those of the attributes."""
 
-TOTAL = "total"
-"""The name of the only unit where there is no geography."""
-
 Column = tuple[Integers, tuple[str, ...]]
 """Codes, and the label of each code."""
 
@@ -358,32 +371,27 @@ class Published:
     counts: Integers
 
 
-def published(planned: Planned, groups: Integers, table: Table, source: Randomness) -> Iterator[Published]:
-    """Both stages of one iteration level.
-
-    Args:
-        groups: the groups in which each record counts.
-    """
+def published(planned: Planned, table: tables.Countable, source: Randomness) -> Iterator[Published]:
+    """Both stages of one iteration level."""
     level = planned.level
-    tally = Tally.of(planned.population, groups, level.geography, table)
+    kinds = Kinds.of(planned.population, level, table)
+    tally = Tally.of(planned.population, level.geography, kinds)
     number = np.zeros(tally.shape[0] * tally.shape[1], dtype=np.int64)
     if planned.choosing is not None:
         noisy = tally.totals() + planned.choosing.draw(number.size, source)
         number = np.searchsorted(np.asarray(level.thresholds), noisy, side="right")
     for place, names in enumerate(level.tables):
         chosen = np.flatnonzero(number == place)
-        true = tally.counts(chosen, table.key(names), size_of(names, table))
+        true = tally.counts(chosen, kinds.table.key(names), size_of(names, table))
         noise = planned.filling.draw(true.size, source).reshape(true.shape)
         yield Published(planned=planned, table=place, chosen=chosen, counts=true + noise)
 
 
-def released(plan: Sequence[Planned], table: Table, source: Randomness) -> Table:
+def released(plan: Sequence[Planned], table: tables.Countable, source: Randomness) -> Table:
     """The released table: one row for each published count."""
     from dpspec.plugin import Table
 
-    populations = {planned.population.name: planned.population for planned in plan}
-    groups = {name: memberships(population, table) for name, population in populations.items()}
-    parts = [part for planned in plan for part in published(planned, groups[planned.population.name], table, source)]
+    parts = [part for planned in plan for part in published(planned, table, source)]
     names = tuple(dict.fromkeys(name for part in parts for name in part.planned.level.tables[part.table]))
     columns = [_columns(part, names, table) for part in parts]
     joined = {name: _joined([column[name] for column in columns]) for name in columns[0]}
@@ -395,7 +403,7 @@ def released(plan: Sequence[Planned], table: Table, source: Randomness) -> Table
     return Table(attributes=tuple(attributes), codes=codes)
 
 
-def _columns(part: Published, names: Sequence[str], table: Table) -> dict[str, Column]:
+def _columns(part: Published, names: Sequence[str], table: tables.Countable) -> dict[str, Column]:
     """All columns but those of the counts, for each noisy count of a part.
 
     Args:

@@ -5,8 +5,8 @@ A replaced person leaves at most m groups of an iteration level and enters at mo
 each by 1. So discrete Gaussian noise of variance m/rho spends rho (Bailie, Gong and Meng 2023), and geometric noise whose ratio
 is e^(-epsilon/(2m)) spends epsilon.
 
-Members of population groups in geographic units are counted whole columns at a time.
-A person counts in at most `most` groups of a level: what is counted is one entry for each person and each of these groups.
+Members of population groups in geographic units are counted by kinds of records. A person counts in at most `most` groups of a
+level: what is counted is one entry for each kind and each of these groups.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from dpspec_noise import DiscreteGaussian, Geometric
 from dpspec_noise.additive import AdditiveNoise
 
 from dpspec.plugin import (
+    Attribute,
     FiniteLaw,
     Integer,
     Integers,
@@ -46,7 +47,7 @@ from dpspec.plugin import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Table
+    from dpspec.plugin import Table, tables
 else:
     np = late_module("numpy")
 
@@ -281,12 +282,20 @@ def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
 # --- counting at scale ----------------------------------------------------------------------------
 
 
+MOST_READ = 1 << 26
+"""With more kinds of records than this (of 8 bytes each), an iteration level is not counted in batches."""
+
+TOTAL = "total"
+"""The name of the only unit where there is no geography."""
+
+_ONE = Attribute(name=TOTAL, count=1)
+
 NOBODY = -1
 """Stands where a person is in fewer groups than the most that count."""
 
 
 def memberships(population: PopulationLevel, table: Table) -> Integers:
-    """The groups in which each record counts: one row for each record, `most` columns, `NOBODY` where there are fewer.
+    """The groups in which each record of a table counts: one row for each, `most` columns, `NOBODY` where there are fewer.
 
     >>> from dpspec.plugin import Attribute
     >>> from dpspec.plugin import Table
@@ -314,26 +323,67 @@ def memberships(population: PopulationLevel, table: Table) -> Integers:
 
 
 @attrs.frozen(kw_only=True, eq=False)
+class Kinds:
+    """The records of a table by all that one iteration level reads of them: one row for each kind of record.
+
+    Args:
+        table: the kinds.
+        sizes: how many records there are of each.
+    """
+
+    table: Table
+    sizes: Integers
+
+    @classmethod
+    def of(cls, population: PopulationLevel, level: IterationLevel, table: tables.Countable) -> Kinds:
+        """The kinds of records that occur in a table."""
+        from dpspec.plugin import Table
+
+        cells = table.cells(read_by(population, level))
+        keys, sizes = cells.occurring()
+        codes = {a.name: column for a, column in zip(cells.attributes, cells.codes(keys), strict=True)}
+        if not codes:  # all records are of one kind; a table has its length from a column
+            return cls(table=Table(attributes=(_ONE,), codes={TOTAL: np.zeros(len(keys), dtype=np.int64)}), sizes=sizes)
+        return cls(table=Table(attributes=cells.attributes, codes=codes), sizes=sizes)
+
+
+def read_by(population: PopulationLevel, level: IterationLevel) -> tuple[str, ...]:
+    """The attributes that an iteration level reads: those of its groups, of its geography and of its tables.
+
+    >>> groups = [{"name": "A", "where": {"race": ["a"]}}]
+    >>> level = IterationLevel(population="all", geography="county", share=1, tables=[["sex", "race"]])
+    >>> read_by(PopulationLevel(name="all", most=1, groups=groups), level)
+    ('race', 'county', 'sex')
+    """
+    groups = (name for group in population.groups for name, _ in group.where)
+    place = (level.geography,) if level.geography else ()
+    return tuple(dict.fromkeys((*groups, *place, *itertools.chain.from_iterable(level.tables))))
+
+
+@attrs.frozen(kw_only=True, eq=False)
 class Tally:
     """The members of the groups of one level in the units of one level of geography.
 
     Args:
-        groups: as from `memberships`.
-        units: the geographic unit of each record.
+        groups: of each kind of record, as from `memberships`.
+        units: the geographic unit of each kind.
+        sizes: how many records there are of each kind.
         shape: how many groups and how many units there are.
     """
 
     groups: Integers
     units: Integers
+    sizes: Integers
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, population: PopulationLevel, groups: Integers, geography: str | None, table: Table) -> Tally:
-        """The tally of a table."""
-        one = np.zeros(len(table), dtype=np.int64)
-        units = one if geography is None else np.asarray(table.codes[geography], dtype=np.int64)
+    def of(cls, population: PopulationLevel, geography: str | None, kinds: Kinds) -> Tally:
+        """The tally of the kinds of records of a table."""
+        table = kinds.table
+        units = np.zeros(len(table), dtype=np.int64) if geography is None else table.codes[geography].astype(np.int64)
         size = 1 if geography is None else table.attribute(geography).size
-        return cls(groups=groups, units=units, shape=(len(population.groups), size))
+        shape = len(population.groups), size
+        return cls(groups=memberships(population, table), units=units, sizes=kinds.sizes, shape=shape)
 
     def totals(self) -> Integers:
         """The members of every group in every unit, group by group."""
@@ -345,7 +395,7 @@ class Tally:
 
         Args:
             chosen: their numbers, group x units + unit, in increasing order.
-            cells: the cell of each record in the table.
+            cells: the cell of each kind of record in the table.
             size: the number of cells.
 
         Returns:
@@ -353,13 +403,13 @@ class Tally:
         """
         row_of = np.full(self.shape[0] * self.shape[1], NOBODY, dtype=np.int64)
         row_of[chosen] = np.arange(len(chosen))
-        counts: Any = np.zeros(len(chosen) * size, dtype=np.int64)
+        counts = np.zeros(len(chosen) * size, dtype=np.int64)
         for group in self.groups.T:
             member = np.flatnonzero(group != NOBODY)
             row = row_of[group[member] * self.shape[1] + self.units[member]]
             member, row = member[row != NOBODY], row[row != NOBODY]
-            counts += np.bincount(row * size + cells[member], minlength=counts.size)
-        return np.asarray(counts.reshape(len(chosen), size))
+            np.add.at(counts, row * size + cells[member], self.sizes[member])
+        return counts.reshape(len(chosen), size)
 
 
 # --- all counts of an iteration level on a small table --------------------------------------------
@@ -378,16 +428,17 @@ class Counted:
     tables: tuple[tuple[int, ...], ...]
 
 
-def size_of(names: tuple[str, ...], table: Table) -> int:
+def size_of(names: tuple[str, ...], table: tables.Countable) -> int:
     """The number of cells of a table by some attributes: 1 for the total alone."""
     return math.prod(table.attribute(name).size for name in names)
 
 
 def counted(population: PopulationLevel, level: IterationLevel, table: Table) -> Iterator[Counted]:
     """Every group in every unit of a level, group by group."""
-    tally = Tally.of(population, memberships(population, table), level.geography, table)
+    kinds = Kinds.of(population, level, table)
+    tally = Tally.of(population, level.geography, kinds)
     totals = tally.totals()
     everyone = np.arange(len(totals), dtype=np.int64)
-    tables = [tally.counts(everyone, table.key(names), size_of(names, table)) for names in level.tables]
+    tables = [tally.counts(everyone, kinds.table.key(names), size_of(names, table)) for names in level.tables]
     for place, total in enumerate(totals):
         yield Counted(total=int(total), tables=tuple(tuple(map(int, counts[place])) for counts in tables))

@@ -138,6 +138,9 @@ class EnumeratedSource(Randomness, PlacedRandomness):
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
         return np.asarray(self._generator.permutation(count), dtype=np.int64)
 
+    def below_at(self, bound: int, stream: int, places: AnyIntegers) -> Integers:
+        return self.below(bound, len(places))
+
     def bernoulli_at(self, probability: Fraction, stream: int, places: AnyIntegers) -> Mask:
         return self.bernoulli(probability, len(places))
 

@@ -1,0 +1,153 @@
+"""Peak memory of releases of tables of any size: `python -m benchmarks.memory`.
+
+    python -m benchmarks.memory                            500,000 and 50 million records, each mechanism
+    python -m benchmarks.memory --only k-ary-response      some mechanisms, separated by commas
+    python -m benchmarks.memory --records 500000,5000000   other sizes
+    python -m benchmarks.memory --form csv                 one file of CSV instead of partitions in Parquet
+
+The records are made up, and lie in a temporary folder that is deleted at the end. Each release runs in a process of its own
+whose address space is limited from outside (RLIMIT_AS), as is the memory that it may use (--memory). Printed are the peak of the
+resident memory and the processor time of the child, as the kernel counts them. Ends with 1 when a release fails, or the peak for the
+largest table exceeds 1.1 times that for the smallest one and 64 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+PARTITION = 250_000
+LIMIT = 3 << 30
+"""Bytes of address space; resident is a tenth of it. Polars reserves stacks and arenas for its threads."""
+ALLOWED, FACTOR, CONSTANT = "600MB", 1.1, 64
+
+SPEC = """\
+schema = 1
+id = "made-up"
+title = "Made up"
+[space]
+type = "{space}"
+attributes = [
+  {{ name = "region", categories = ["north", "south", "west", "east"] }},
+  {{ name = "area", count = 500 }},
+  {{ name = "age", count = 20 }},
+  {{ name = "key", count = 16 }},
+]
+[multiverse]
+invariants = []
+[input_divergence]
+type = "{distance}"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+{mechanism}
+"""
+TABLES = 'unit = "person"\ntables = [["area", "age"], ["area"], []]'
+FEW_TABLES = 'unit = "person"\ntables = [["area"], []]'
+COIN = 'rows = [{ count = 1, changes = { -1 = "1/2", 1 = "1/2" } }]'
+COUNTS = {
+    "geometric": 'type = "geometric"\nratio = "1/2"\nqueries = [{ type = "marginal", attributes = ["area", "age"] }]',
+    "conventional-rounding": f'type = "conventional-rounding"\nbase = 5\n{TABLES}',
+    "random-rounding": f'type = "random-rounding"\nbase = 3\n{TABLES}',
+    "cell-key": f'type = "cell-key"\nkeys = 16\n{COIN}\n{TABLES}',
+    "kept-cell-key": f'type = "kept-cell-key"\nkeys = 16\nkey = "key"\n{COIN}\n{TABLES}',
+    "cell-suppression": f'type = "cell-suppression"\np_percent = 10\nvalue = "age"\n{FEW_TABLES}',
+    "safetab-geometric": """type = "safetab-geometric"
+unit = "person"
+budget = "ln(4)"
+populations = [{ name = "all", most = 1, groups = [{ name = "north", where = { region = ["north"] } }] }]
+levels = [{ population = "all", share = 1, geography = "area", tables = [["age"]] }]""",
+}
+RECORDS = {
+    "k-ary-response": 'type = "k-ary-response"\nattribute = "age"\nepsilon = "ln(3)"',
+    "unary-encoding": 'type = "unary-encoding"\nform = "symmetric"\nattribute = "age"\nepsilon = "ln(9)"',
+    "hadamard-response": 'type = "hadamard-response"\nattribute = "area"\nepsilon = "ln(3)"',
+    "count-mean-sketch": 'type = "count-mean-sketch"\nattribute = "area"\nepsilon = "ln(9)"\nwidth = 8\nhashes = [[1, 5], [3, 7, 2]]',
+}
+
+
+def specification(name: str) -> str:
+    """The text of the specification of a mechanism."""
+    if name in COUNTS:
+        return SPEC.format(space="records", distance="symmetric-difference", mechanism=COUNTS[name])
+    return SPEC.format(space="ordered-records", distance="hamming-ordered", mechanism=RECORDS[name])
+
+
+def make(folder: Path, records: int, form: str) -> Path:
+    """A table of so many records: a folder of partitions, or one file of CSV."""
+    draw = np.random.default_rng(records)
+    regions = pl.Series("region", ["north", "south", "west", "east"])
+    path = folder / f"{records}"
+    path.mkdir()
+    for place, first in enumerate(range(0, records, PARTITION)):
+        count = min(PARTITION, records - first)
+        sizes = {"area": 500, "age": 20, "key": 16}
+        columns = [pl.Series(name, draw.integers(0, size, count).astype(np.uint16)) for name, size in sizes.items()]
+        region = regions.gather(draw.integers(0, 4, count))
+        frame = pl.DataFrame([region, *columns])
+        if form == "csv":
+            with (path / "table.csv").open("ab") as file:
+                frame.write_csv(file, include_header=not place)
+        else:
+            frame.write_parquet(path / f"part-{place:04}.parquet")
+    return path / "table.csv" if form == "csv" else path
+
+
+def released(name: str, table: Path, folder: Path) -> tuple[float, float]:
+    """The peak in MB and the seconds of processor time of one release.
+
+    Raises:
+        SystemExit: it fails.
+    """
+    spec = folder / f"{name}.dpspec.toml"
+    spec.write_text(specification(name), encoding="utf-8")
+    command = ["sh", "-c", f'ulimit -v {LIMIT >> 10}; exec "$@"', "sh"]
+    command += [sys.executable, "-m", "dpspec", "release", str(spec), str(table), "--out", str(folder / "out"), "--unverified"]
+    command += ["--memory", ALLOWED]
+    with (folder / "log").open("w+") as log:
+        child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        _, status, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            log.seek(0)
+            raise SystemExit(f"{name} of {table.name}: exit code {child.returncode}\n{log.read()}")
+    return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.memory", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", metavar="NAMES", help="mechanisms, separated by commas")
+    parser.add_argument("--records", default="500000,50000000", metavar="NUMBERS", help="sizes, the smallest first")
+    parser.add_argument("--form", default="parquet", choices=("parquet", "csv"), help="partitions in Parquet, or one file of CSV")
+    given = parser.parse_args()
+    names = given.only.split(",") if given.only else [*COUNTS, *RECORDS]
+    larger = []
+    with tempfile.TemporaryDirectory(prefix="dpspec-memory-") as made:
+        folder = Path(made)
+        tables = {int(size): make(folder, int(size), given.form) for size in given.records.split(",")}
+        for name in names:
+            peaks = []
+            for size, table in tables.items():
+                peak, seconds = released(name, table, folder)
+                peaks.append(peak)
+                print(f"{name:24}{size:>12,} records{peak:>8.0f} MB{seconds:>8.1f} s", flush=True)
+            if peaks[-1] > FACTOR * peaks[0] + CONSTANT:
+                larger.append(name)
+    for name in larger:
+        print(f"LARGER {name}")
+    return int(bool(larger))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+"""Releases of mechanisms that release each record by itself: drawn, written and checked batch by batch.
+
+The table is read twice. The first time every value is checked and counted, before anything is drawn. The second time the records
+are drawn and written. Batches have always the same number of records, whatever the partitions are, so that a file does not depend
+on these. Neither the table nor the release is held.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import attrs
+
+from dpspec.plugin import Attribute, DatasetSpace, Marginal, Mechanism, Table, randomness, tables
+from dpspec.plugin.releases import Formats, Kept, PartCounts, PluginContractError, cells_wanted, format_of, regrouped
+from dpspec_release.kept import FoundKept, check_kept
+
+if TYPE_CHECKING:
+    from dpspec.plugin import grammar
+
+MOST_RECORDS = 1 << 18
+"""Of a batch, as of those that are read (`dpspec_tables.formats.BATCH`)."""
+FEW_COLUMNS = 8
+"""With more columns, a batch has fewer records, so that a batch of reports of a thousand bits takes no more memory."""
+LEAST_RECORDS = 1 << 10
+PER_VALUE = 24
+"""Bytes for each released value of a batch: its random word, the coins, the codes and the columns that are written (measured)."""
+
+
+def records_of_batch(columns: int) -> int:
+    """How many records are drawn at a time.
+
+    >>> records_of_batch(1), records_of_batch(100)
+    (262144, 20971)
+    """
+    return max(MOST_RECORDS * FEW_COLUMNS // max(columns, FEW_COLUMNS), LEAST_RECORDS)
+
+
+def memory_of_batches(columns: int) -> int:
+    """The bytes that drawing and writing take."""
+    return PER_VALUE * columns * records_of_batch(columns)
+
+
+class ColumnDigests:
+    """The SHA-256 of each column of a table that comes in batches.
+
+    Args:
+        attributes: its columns.
+    """
+
+    def __init__(self, attributes: Sequence[Attribute]) -> None:
+        self._found = {a: hashlib.sha256() for a in attributes}
+
+    def add(self, codes: Mapping[str, Any]) -> None:
+        """Add the codes of a batch."""
+        for attribute, found in self._found.items():
+            found.update(tables.compact(codes[attribute.name], attribute.size).tobytes())
+
+    def digests(self) -> tuple[str, ...]:
+        """The digests of all columns, in their order."""
+        return tuple(found.hexdigest() for found in self._found.values())
+
+
+@attrs.frozen(kw_only=True)
+class WrittenTable:
+    """A released table that was written as it was drawn.
+
+    Args:
+        path: the file.
+        formats: the formats by suffix.
+        counted: its columns, the number of its records, and the counts that were asked for.
+        digests: of the columns that were drawn.
+        kept: what was found of what the mechanism keeps.
+    """
+
+    path: Path
+    formats: Formats
+    counted: tables.CountedTable
+    digests: tuple[str, ...]
+    kept: tuple[FoundKept, ...]
+
+    def is_read_back(self) -> bool:
+        """Whether the file holds exactly the records that were drawn, in their order."""
+        attributes, format_ = self.counted.attributes, format_of(self.path, self.formats)
+        if format_.header(self.path) != tuple(a.name for a in attributes):
+            return False
+        again = ColumnDigests(attributes)
+        for batch in format_.batches(self.path, attributes):
+            codes = {name: coded.codes for name, coded in batch.items()}
+            if any(len(column) and int(column.min()) < 0 for column in codes.values()):
+                return False
+            again.add(codes)
+        return again.digests() == self.digests
+
+
+@attrs.frozen(kw_only=True)
+class BatchRelease:
+    """One release, batch by batch.
+
+    Args:
+        mechanism: it releases each record by itself.
+        space: the dataset space.
+        source: randomness by place.
+        attributes: the columns of the table.
+        guard: what a call of the mechanism is made in, which says what it raises without quoting the table.
+    """
+
+    mechanism: Mechanism
+    space: DatasetSpace
+    source: randomness.PlacedRandomness
+    attributes: tuple[Attribute, ...]
+    guard: Callable[[Mechanism], AbstractContextManager[None]]
+
+    def columns(self) -> tuple[Attribute, ...]:
+        """The released columns, those of a batch without records."""
+        nothing = {a.name: tables.compact((), a.size) for a in self.attributes}
+        return self._drawn(Table(attributes=self.attributes, codes=nothing), 0).attributes
+
+    def write(
+        self,
+        batches: Iterable[Table],
+        path: Path,
+        formats: Formats,
+        notes: Mapping[str, str],
+        asked: Sequence[Marginal],
+    ) -> WrittenTable:
+        """Draw a table and write it.
+
+        Args:
+            batches: its records.
+            path: the file.
+            formats: the formats by suffix.
+            notes: what the file says about itself.
+            asked: tables of counts, of which those of the released columns are counted.
+
+        Raises:
+            TableError: as reading the batches.
+            PluginContractError: the mechanism raises, changes its columns, loses records, or does not keep what it says.
+        """
+        columns = self.columns()
+        names = {a.name for a in columns}
+        counted = PartCounts.none(cells_wanted(one for one in asked if one.mentions().keys() <= names), columns)
+        digests, kept = ColumnDigests(columns), [_Keeping(one) for one in self.mechanism.keeps(self._names())]
+        problems: list[BaseException] = []
+
+        def drawn() -> Iterator[Table]:
+            try:
+                for batch in regrouped(self.attributes, batches, records_of_batch(len(columns))):
+                    made = self._drawn(batch, counted.records)
+                    if made.attributes != columns or len(made) != len(batch):
+                        rule = "release_batch() must return one record for each, always with the same columns"
+                        raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
+                    for one in kept:
+                        one.check(batch, made, self.mechanism.name)
+                    counted.add(made)
+                    digests.add(made.codes)
+                    yield made
+            except BaseException as problem:
+                problems.append(problem)
+                raise
+
+        try:
+            format_of(path, formats).write_batches(columns, drawn(), path, notes)
+        except BaseException:
+            if problems:  # libraries put what a batch raises into errors of their own
+                raise problems[0] from None
+            raise
+        if problems:
+            raise problems[0]
+        found = tuple(one.found(counted.records) for one in kept)
+        return WrittenTable(path=path, formats=formats, counted=counted.table(columns), digests=digests.digests(), kept=found)
+
+    def _names(self) -> tuple[str, ...]:
+        return tuple(a.name for a in self.attributes)
+
+    def _drawn(self, batch: Table, first: int) -> Table:
+        mechanism = self.mechanism
+        with self.guard(mechanism):
+            by_record = cast("grammar.ReleasesRecords", mechanism)
+            made: object = by_record.release_batch(batch, first, self.space, self.source)
+        if not isinstance(made, Table):
+            rule = "release_batch() must return a Table"
+            raise PluginContractError(f"mechanism {mechanism.name}", rule, value=type(made).__name__)
+        return made
+
+
+@attrs.define
+class _Keeping:
+    """One statement of what is kept, checked in each batch: each record is released in its place."""
+
+    kept: Kept
+    words: str = ""
+
+    def check(self, before: Table, after: Table, mechanism: str) -> None:
+        self.words = check_kept(self.kept, before, after, mechanism).kept
+
+    def found(self, records: int) -> FoundKept:
+        return FoundKept(kept=self.words, records=records)

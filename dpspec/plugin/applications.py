@@ -35,7 +35,7 @@ from dpspec.base.errors import (
     in_markup,
 )
 from dpspec.base.files import read_bytes, write_bytes, write_folder, write_whole
-from dpspec.base.jobs import in_order, jobs_for
+from dpspec.base.jobs import in_order, jobs_for, process_pool, processors
 from dpspec.base.log import log
 from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
@@ -275,6 +275,8 @@ __all__ = [
     "power_lines",
     "printed",
     "probability_in_words",
+    "process_pool",
+    "processors",
     "promise",
     "promise_for",
     "public_standing",

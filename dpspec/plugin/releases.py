@@ -19,7 +19,6 @@ from dpspec.base.errors import (
     named,
 )
 from dpspec.base.files import check_regular, flags, lock, private_folder, to_disk, whole
-from dpspec.base.jobs import process_pool, processors
 from dpspec.base.memory import default_memory, read_size, size_text
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
@@ -107,8 +106,6 @@ __all__ = [
     "occurring",
     "own_attributes",
     "private_folder",
-    "process_pool",
-    "processors",
     "ranked",
     "read_size",
     "read_table",

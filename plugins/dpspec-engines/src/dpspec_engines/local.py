@@ -13,8 +13,7 @@ from typing import ClassVar
 import attrs
 
 from dpspec.plugin import errors, workers
-from dpspec.plugin.releases import process_pool, processors
-from dpspec_engines.parts import AHEAD, ROUNDS, Result, attempt, given_up, in_order, raised
+from dpspec_engines.parts import AHEAD, ROUNDS, Result, attempt, given_up, in_order, processors, raised
 
 _OF_SCRIPT = b"\x8c\x08__main__"
 """How a function of the program that runs is pickled."""
@@ -71,6 +70,8 @@ class Processes(workers.Workers):
 
     def _send(self, kernel: workers.Kernel, part: workers.Columns) -> _Sent:
         if self._pool is None:
+            from dpspec.plugin.applications import process_pool
+
             self._pool = self._stack.enter_context(process_pool(processors()))
         try:
             return _Sent(part, self._pool, self._pool.submit(attempt, kernel, part))
@@ -84,6 +85,8 @@ class Processes(workers.Workers):
         except BrokenProcessPool:
             if sent.pool is self._pool:
                 self.close()
+        from dpspec.plugin.applications import process_pool
+
         # Alone, so that another part that ends its process is not taken for this one.
         with process_pool(1) as alone:
             try:

@@ -17,6 +17,13 @@ AHEAD = 2
 """Parts that are under way for each worker; memory grows with it, here and there."""
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    from dpspec.plugin import applications  # with numpy, which a list of all workers does without
+
+    return applications.processors()
+
+
 def in_order(
     submit: Callable[[workers.Columns], Handle],
     result: Callable[[Handle], workers.Columns],

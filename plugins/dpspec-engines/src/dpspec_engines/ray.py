@@ -20,8 +20,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, ClassVar
 
 from dpspec.plugin import errors, workers
-from dpspec.plugin.releases import processors
-from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, in_order, raised, versions
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, in_order, processors, raised, versions
 
 _QUIET: dict[str, Any] = {"logging_level": "CRITICAL", "log_to_driver": False}
 

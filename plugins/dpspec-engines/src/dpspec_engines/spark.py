@@ -23,8 +23,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import errors, workers
-from dpspec.plugin.releases import processors
-from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, raised, versions
+from dpspec_engines.parts import AHEAD, ROUNDS, attempt_with, cannot_run, given_up, processors, raised, versions
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 ATTEMPTS = 4
 """So often a call is made before its parts are given up; Spark's own number for a task of a cluster."""
 _PRIVATE = {
-    "spark.master": f"local[{processors()}]",
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.authenticate": "true",
@@ -46,7 +44,7 @@ _PRIVATE = {
     "spark.driver.maxResultSize": "0",
     "spark.log.level": "OFF",
 }
-"""The settings of a session on this machine."""
+"""The settings of a session on this machine, besides its master."""
 _ENCRYPTED = "spark.network.crypto.enabled"
 
 
@@ -82,7 +80,7 @@ class Spark(workers.Workers):
             SparkContext._ensure_initialized()
             conf = SparkConf()
             if str(conf.get("spark.master", "local")).startswith("local"):
-                conf.setAll(list(_PRIVATE.items()))
+                conf.setAll([("spark.master", f"local[{processors()}]"), *_PRIVATE.items()])
                 os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # otherwise the first python3 of the path
             _check_encrypted(conf)
             with quiet():

@@ -13,8 +13,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import unquote
 
 import attrs
 
@@ -40,6 +41,8 @@ _COLUMNS_SHOWN = 20
 _PLAIN = re.compile(r"0|[1-9][0-9]{0,17}", re.ASCII)
 MOST_RECODED = 100_000
 """An attribute of more categories cannot be recoded while it is read."""
+_HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
+"""What Hive and Spark write in the place of a missing value."""
 _ASIDE = (".", "_")
 """What begins the names of files that engines write beside the partitions of a table, such as _SUCCESS."""
 
@@ -89,7 +92,8 @@ class TableSource:
     ) -> TableSource:
         """The table in a file, or in a folder and its subfolders.
 
-        In a folder all files are of one format. Names that begin with a point or an underscore are no partitions.
+        In a folder all files are of one format. Names that begin with a point or an underscore are no partitions. A subfolder
+        named ``state=01`` gives this value to all records below it, as Hive and Spark write partitioned tables.
 
         Raises:
             TableError: a file has no known format, or a folder holds no tables, tables of two formats, or other files.
@@ -156,7 +160,8 @@ class TableSource:
         """One partition."""
         path = self.partitions[place]
         name = path.relative_to(self.path).as_posix() if path != self.path else path.name
-        return TablePart(path, name, self.attributes, format_of(path, self.formats), self.keep, self.layout)
+        form, stated = format_of(path, self.formats), _stated_by_folders(name)
+        return TablePart(path, name, self.attributes, form, self.keep, self.layout, stated)
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -185,6 +190,17 @@ def partitions_of(folder: Path, formats: Formats) -> tuple[Path, ...]:
     if len(kinds) > 1:
         raise TableError(folder.name, "holds tables of several formats", "give a folder of partitions of one", value=kinds)
     return tuple(files)
+
+
+def _stated_by_folders(name: str) -> dict[str, str]:
+    """The columns that the folders of a partition state, by the path of the partition in the table.
+
+    >>> _stated_by_folders("state=01/county=St.%20Clair/part-0.parquet")
+    {'state': '01', 'county': 'St. Clair'}
+    """
+    folders = [folder.partition("=") for folder in PurePosixPath(name).parts[:-1]]
+    stated = {unquote(key): unquote(value) for key, sign, value in folders if key and sign}
+    return {key: "" if value == _HIVE_MISSING else value for key, value in stated.items()}
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -311,6 +327,7 @@ class TablePart:
         form: how it is read.
         keep: columns that may be there besides.
         layout: how the table lies on disk.
+        stated: values of columns that the folders of the file state for all of its records, unless it has such a column itself.
 
     Raises:
         TableError: the file cannot be read, or its header names no column of the table.
@@ -324,9 +341,12 @@ class TablePart:
         form: TableFormat,
         keep: Sequence[str],
         layout: TableLayout,
+        stated: Mapping[str, str],
     ) -> None:
         self.path, self.name, self.attributes, self.format, self.layout = path, name, tuple(attributes), form, layout
-        self.names, self._keep = form.header(path), (*keep, *layout.unused)
+        header = form.header(path)
+        self._stated = {column: value for column, value in stated.items() if column not in header}
+        self.names, self._keep = (*header, *self._stated), (*keep, *layout.unused)
         self.there = tuple(a for a in attributes if a.source in self.names)
 
     def header_faults(self, where: str = "") -> Iterator[DpspecError]:
@@ -345,10 +365,18 @@ class TablePart:
 
         Args:
             faults: what is wrong with values is added to it.
+
+        Raises:
+            TableError: all columns of the table are in the names of its folders, so that the file says nothing of its records.
         """
-        columns = [{a.name: _Column(a, strip=self.layout.strip) for a in group} for group in _by_columns(self.there)]
+        inside = [a for a in self.there if a.source not in self._stated]
+        columns = [{a.name: _Column(a, strip=self.layout.strip) for a in group} for group in _by_columns(inside)]
+        stated = [_Column(a, strip=self.layout.strip) for a in self.there if a.source in self._stated]
         read = [self.format.batches(self.path, [column.asked for column in group.values()]) for group in columns]
         if not read:
+            if stated:
+                advice = "keep one column of the table in the files"
+                raise TableError(self.name, "has none of the columns, which are all in the names of its folders", advice)
             return
         rows, names = 0, {a.name: a for a in self.there}
         above = {a.name: parents(a, names[a.within]) for a in self.there if a.within in names}
@@ -359,6 +387,10 @@ class TablePart:
                     coded = column.coded(batch[column.attribute.source])
                     faults.count(self.name, column.attribute, coded, rows)
                     codes[name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
+            for column in stated:
+                coded = column.repeated(self._stated[column.attribute.source], len(next(iter(codes.values()))))
+                faults.count(self.name, column.attribute, coded, rows)
+                codes[column.attribute.name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
             table = Table(attributes=self.there, codes={a.name: codes[a.name] for a in self.there})
             faults.nest(self.name, _torn(table, above), rows)
             rows += len(table)
@@ -457,6 +489,16 @@ class _Column:
         codes[strange] = resolved
         left = [value for value, place in zip(found.strangers, resolved.tolist(), strict=True) if place < 0]
         return Coded(codes=codes, strangers=left)
+
+    def repeated(self, value: str, rows: int) -> Coded:
+        """The codes of the attribute where one value stands in all rows."""
+        asked = self.asked
+        if asked.count is not None:
+            place = int(value) if _PLAIN.fullmatch(value) and int(value) < asked.count else -1
+        else:
+            place = next((place for place, category in enumerate(asked.values()) if category == value), -1)
+        found = Coded(codes=np.full(rows, place, dtype=np.int64), strangers=[value] * rows if place < 0 else [])
+        return self.coded(found)
 
     def _place(self, value: str | None) -> int:
         written = "" if value is None else value.strip() if self.strip else value

@@ -258,6 +258,76 @@ def test_subfolders_hold_partitions_and_what_engines_write_beside_them_is_passed
     assert expected == released(path, folder, tmp_path / "out")
 
 
+def by_folders(folder, rows, columns=("region", "county"), suffix=".parquet"):
+    """The rows as Spark's `partitionBy` writes them: a folder for each value, and files without these columns."""
+    others = [name for name in HEADER if name not in columns]
+    cells = {tuple(row[HEADER.index(name)] for name in columns) for row in rows}
+    for cell in sorted(cells):
+        place = folder.joinpath(*(f"{name}={value}" for name, value in zip(columns, cell, strict=True)))
+        place.mkdir(parents=True)
+        own = [row for row in rows if tuple(row[HEADER.index(name)] for name in columns) == cell]
+        as_file(place / f"part-0{suffix}", own, others)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv"])
+@pytest.mark.parametrize("columns", [("region",), ("region", "county"), ("sex", "age", "region")])
+def test_folders_that_state_a_value_give_it_to_all_records_below(tmp_path, columns, suffix):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    expected = released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "expected")
+    folder = by_folders(tmp_path / "by", rows, columns, suffix)
+    assert released(path, folder, tmp_path / "out") == expected
+    assert released(path, folder, tmp_path / "processes", workers="threads")[0] == expected[0]
+
+
+def test_a_folder_states_a_column_that_is_recoded_and_feeds_two_attributes(tmp_path):
+    path, rows = of_two_attributes(tmp_path), people()
+    released(path, by_folders(tmp_path / "in", rows, ("age",)), tmp_path / "out")
+    table = Counter((int(row[2]) > 2, row[2]) for row in rows)
+    assert sorted(answers(tmp_path / "out")) == sorted(str(table[old, str(age)]) for age in range(5) for old in (False, True))
+
+
+def test_a_column_of_the_file_goes_before_the_name_of_its_folder(tmp_path):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    expected = released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "expected")
+    (tmp_path / "in").rename(tmp_path / "sex=f")
+    (tmp_path / "again").mkdir()
+    (tmp_path / "sex=f").rename(tmp_path / "again" / "sex=f")
+    assert released(path, tmp_path / "again", tmp_path / "out") == expected
+
+
+@pytest.mark.parametrize(
+    ("folder", "told"),
+    [
+        ("region=nowhere", "part-0.parquet row 1, column region: is no category of the space (120 records"),
+        ("region=__HIVE_DEFAULT_PARTITION__", "row 1, column region: is missing"),
+        ("year=2026", "column=year: is no attribute of the space"),
+        ("regions=north", "column=region: is missing from the table: did you mean regions?"),
+    ],
+)
+def test_what_is_wrong_with_the_name_of_a_folder_is_told(tmp_path, folder, told):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    made = by_folders(tmp_path / "in", rows, ("region",))
+    place = made / "region=south"
+    if folder.startswith("year"):
+        (made / folder).mkdir()
+        for name in ("north", "south"):
+            (made / f"region={name}").rename(made / folder / f"region={name}")
+    else:
+        place.rename(made / folder)
+    assert told in wrong(path, made, tmp_path / "out")
+
+
+def test_a_file_needs_a_column_of_its_own(tmp_path):
+    path = spec(tmp_path, MECHANISMS["geometric"])
+    place = tmp_path / "in" / "region=north" / "county=n1" / "age=3" / "sex=f"
+    place.mkdir(parents=True)
+    pl.DataFrame({"name": ["a"]}).write_parquet(place / "part-0.parquet")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(f'{text}\n[table]\nunused = ["name"]\n', encoding="utf-8")
+    assert "has none of the columns" in wrong(path, tmp_path / "in", tmp_path / "out")
+
+
 def of_two_attributes(tmp_path):
     """A specification with two attributes of the column `age`."""
     path = spec(tmp_path, f'type = "geometric"\n{TINY}\nqueries = [{{ type = "marginal", attributes = ["old", "age"] }}]')

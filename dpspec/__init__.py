@@ -18,7 +18,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.api import (
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
     from dpspec.report.figures import Figure as Figure
-    from dpspec.report.shown import CommandAnswer as CommandAnswer
+    from dpspec.report.pages import CommandAnswer as CommandAnswer
     from dpspec.specfile.document import SpecDocument as SpecDocument
     from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 
@@ -191,7 +191,7 @@ _HOMES = {
         "Law",
     ),
     "dpspec.report.figures": ("Figure",),
-    "dpspec.report.shown": ("CommandAnswer",),
+    "dpspec.report.pages": ("CommandAnswer",),
     "dpspec.specfile.document": ("SpecDocument",),
     "dpspec.verifier.verdict": (
         "Outcome",
@@ -239,7 +239,7 @@ def _contributed(name: str) -> Any:
     place = contributed(FUNCTIONS).get(name)
     if place is None:
         return None
-    from dpspec.report.shown import answering
+    from dpspec.report.pages import answering
 
     return answering(place.load())
 

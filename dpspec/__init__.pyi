@@ -75,7 +75,7 @@ from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
 from dpspec.grammar.spec import PrivacySpec as PrivacySpec
 from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
 from dpspec.report.figures import Figure as Figure
-from dpspec.report.shown import CommandAnswer as CommandAnswer
+from dpspec.report.pages import CommandAnswer as CommandAnswer
 from dpspec.specfile.document import SpecDocument as SpecDocument
 from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 from dpspec.base.exact import NumberLike

@@ -76,7 +76,7 @@ def read_table(specification: Specification, table: GivenTable) -> Table:
         TableError and its kin: the table cannot be read, or does not fit the space.
     """
     from dpspec.extension.loader import installed
-    from dpspec.specfile.given import given_table, table_file
+    from dpspec.specfile.table_input import given_table, table_file
 
     document = as_document(specification)
     with table_file(table) as name:
@@ -372,7 +372,7 @@ def risk(
     import attrs
 
     if universe_of is not None and not isinstance(universe_of, str):
-        from dpspec.specfile.given import table_file
+        from dpspec.specfile.table_input import table_file
 
         with table_file(universe_of) as named_table:
             return risk(
@@ -381,7 +381,7 @@ def risk(
             )  # fmt: skip
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.risks.mechanism_pairs import evidence, nearest_pairs
     from dpspec.verifier.secrets import farthest_pairs
 
     known = registry or installed().registry
@@ -442,7 +442,7 @@ def document_at(document: SpecDocument, universe_of: GivenTable, registry: Regis
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.specfile.given import table_file
+    from dpspec.specfile.table_input import table_file
 
     with table_file(universe_of) as named_table:
         meant = engine.dataset_of(named_table, document.spec.space, registry or installed().registry, document.layout)
@@ -471,7 +471,7 @@ def _about_change(
     import attrs
 
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence
+    from dpspec.risks.mechanism_pairs import evidence
     from dpspec.verifier.moves import in_words, unit_change
     from dpspec.verifier.secrets import worst_change
 
@@ -542,7 +542,7 @@ def _by_theorem(
 
     from dpspec.risks import engine
     from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
-    from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.risks.mechanism_pairs import evidence, nearest_pairs
 
     with evidence(dataset=dataset):
         nearest = nearest_pairs(mechanism, spec)
@@ -634,7 +634,7 @@ def lint(*paths: str | Path, table: GivenTable | None = None) -> tuple[Finding, 
     """
     from dpspec.extension.loader import installed
     from dpspec.linter.findings import lint as look
-    from dpspec.specfile.given import table_file
+    from dpspec.specfile.table_input import table_file
 
     if table is None:
         return look(paths, installed().registry, None)

@@ -18,7 +18,7 @@ from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.extension.packages import renderer
-from dpspec.report.shown import CommandAnswer
+from dpspec.report.pages import CommandAnswer
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -204,11 +204,11 @@ def check_plugin(
         expected: checks that are expected to fail, each with the reason.
         progress: called with (done, in all).
     """
-    from dpspec.testing import kit
+    from dpspec.testing import conformance
 
-    found = kit.run_checks(name, level=level, expected_failures=dict(expected or {}), progress=progress)
-    data = kit.data(name, found)
-    return CommandAnswer("check-plugin", 0 if data["conforms"] else 1, data, partial(kit.text, name, found), value=found)
+    found = conformance.run_checks(name, level=level, expected_failures=dict(expected or {}), progress=progress)
+    data = conformance.data(name, found)
+    return CommandAnswer("check-plugin", 0 if data["conforms"] else 1, data, partial(conformance.text, name, found), value=found)
 
 
 # --- yardsticks, derivations, proofs, tolerated risk ----------------------------------------------------------
@@ -324,7 +324,7 @@ def measure(
     from dpspec.base.params import parameters
     from dpspec.constructors import blocks_alone
     from dpspec.grammar.mechanism import Mechanism as MechanismKind
-    from dpspec.report.measured import measured_data, measured_text
+    from dpspec.report.measurement import measured_data, measured_text
     from dpspec.verifier.entry import verify_claim
     from dpspec.verifier.functions import NamedFunction, Sampling, verify_named
     from dpspec.verifier.measure import measure as engine
@@ -451,8 +451,8 @@ def new_spec(
         ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
     """
     from dpspec.scaffold import write_schema, write_spec
-    from dpspec.specfile.given import table_file
     from dpspec.specfile.reader import new_spec as template
+    from dpspec.specfile.table_input import table_file
 
     if table is not None:
         draft = renderer("draft", "a specification from a table")

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dpspec import laws
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
 from dpspec.base.exact import Bracket, Number, NumberLike, number
 from dpspec.base.memo import distinct, key_of
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
-from dpspec.base.shown import Showable
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial

@@ -26,7 +26,7 @@ from dpspec.base.errors import (
     with_article,
 )
 from dpspec.base.exact import INFINITY, Number, NumberLike
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.params import (
     FAILED,
     Domain,

@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     Mutant(
         "risk: one of both orders is enough",
-        "dpspec/risks/allowed.py",
+        "dpspec/risks/attack_bounds.py",
         "if all(value.upper <= bound for value in values):",
         "if any(value.upper <= bound for value in values):",
         "tests/risk plugins/dpspec-attackers/tests/test_testers.py",
@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     Mutant(
         "release: a household of the stated size is too large",
-        "dpspec/specfile/given.py",
+        "dpspec/specfile/table_input.py",
         "over = np.flatnonzero(held > most)",
         "over = np.flatnonzero(held >= most)",
         "plugins/dpspec-tables/tests/test_reading.py plugins/dpspec-release/tests/test_draw.py",
@@ -224,14 +224,14 @@ MUTANTS = (
     ),
     Mutant(
         "shortened proof: the path step is left out",
-        "dpspec/verifier/derived.py",
+        "dpspec/verifier/proof.py",
         "        if not self.sensitivity.is_single(changes):\n",
         "        if False:\n",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_proofs.py",
     ),
     Mutant(
         "shortened proof: bounds add up for every divergence",
-        "dpspec/verifier/derived.py",
+        "dpspec/verifier/proof.py",
         "if not known.is_single(changes) and not known.is_metric:",
         "if False:",
         "tests/attacks/test_optional_variants.py",
@@ -343,7 +343,7 @@ MUTANTS = (
     ),
     Mutant(
         "sample: others who are counted are taken to be hidden",
-        "dpspec/verifier/attaining.py",
+        "dpspec/verifier/lower_bound.py",
         "if size is None and (gone, come) == (0, 1) and hidden:",
         "if size is None and (gone, come) == (0, 1):",
         "tests/attacks/test_optional_variants.py",

@@ -223,7 +223,7 @@ def _multiplicity(value: int, factor: int) -> int:
 
 
 def ending_decimal(value: Fraction) -> str | None:
-    """The decimal form of a fraction when it ends soon, thousands apart; below 1/10000 as a power of ten.
+    """The decimal form of a fraction when it is short, with thousands separated; below 1/10000 as a power of ten.
 
     >>> ending_decimal(Fraction(13685, 5)), ending_decimal(Fraction(263, 100)), ending_decimal(Fraction(1, 3))
     ('2,737', '2.63', None)

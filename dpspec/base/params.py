@@ -519,7 +519,7 @@ UNKNOWN_KEYS_SHOWN = 20
 
 
 class _Failed:
-    """What stands for a value with a fault; the structurer knows the fault."""
+    """Placeholder for an invalid value; the structurer records the fault itself."""
 
     def __repr__(self) -> str:
         return "FAILED"
@@ -583,7 +583,7 @@ class Structurer:
             return self.fail(fault, path)
 
     def fail(self, fault: DpspecError, path: str) -> Any:
-        """Record a fault that was met at `path`; a group of faults is taken apart."""
+        """Record a fault of the value at `path`; a group of faults is recorded one by one."""
         self.faults.extend(each(fault))
         return FAILED
 

@@ -1,7 +1,7 @@
 """Lists of numbers between two bounds, of vectors clipped in a norm, and time series.
 
-Numbers are doubles, or the points of a grid; doubles are finitely many, and nobody lists them: such a space is tried on its
-smallest lists and on lists with a pattern.
+Numbers are doubles, or the points of a grid. Doubles are finitely many, but too many to list: plain code on such a space is
+tested on its smallest lists and on lists with a pattern.
 
     bounded-reals       x_i in [low, high], a double, or low + k step
     bounded-integers    x_i in {low, ..., high}

@@ -101,7 +101,7 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
 
 
 def in_runs(categories: Sequence[str]) -> list[str]:
-    """Categories for people: four or more whole numbers in a row are told by the first and the last.
+    """Categories in words: a run of four or more consecutive whole numbers is written by its first and last number.
 
     >>> in_runs(["18", "19", "20", "21", "30"]), in_runs(["1", "2", "3", "x"])
     (['18 to 21', '30'], ['1', '2', '3', 'x'])
@@ -117,7 +117,7 @@ def in_runs(categories: Sequence[str]) -> list[str]:
 
 
 _RUN = 4
-"""So many numbers in a row are told by their ends."""
+"""The least length of a run of numbers that is written by its ends."""
 
 
 @define

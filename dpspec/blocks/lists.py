@@ -22,7 +22,7 @@ from dpspec.base.params import Domain, Integer, Items, Text, Truth, define, evol
 from dpspec.blocks.multisets import multisets_between, sequences_between
 from dpspec.blocks.parts import Entries, Sizes, Tabular, Trials, Wording
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
-from dpspec.blocks.tried import Ray, list_rays, lists_tried
+from dpspec.blocks.trial_lists import Ray, list_rays, lists_tried
 
 _KINDS = 10_000
 """More kinds of entries than these are not listed for code that is read on all datasets at once."""
@@ -175,7 +175,7 @@ def _as_tuple(entry: Any) -> Any:
 
 
 class Values(Domain):
-    """A tuple of hashable Python values that are told apart by their written form."""
+    """A tuple of hashable Python values that are distinguished by their written form."""
 
     python = "Sequence[Any]"
 

@@ -1,6 +1,6 @@
 """Moves inside a universe that cannot be listed: integer kernels, and the changes of a dataset that they give.
 
-Write L = {v in Z^n : A v = 0}. Three sets of moves are told apart by what they connect, for tables x >= 0 (or with
+Write L = {v in Z^n : A v = 0}. Three sets of moves are distinguished by what they connect, for tables x >= 0 (or with
 l <= x <= u) and the *fibre* F(x) = {x' in the box : A x' = A x}, which is a universe of the invariant A:
 
 * a **lattice basis** generates L: every x' in F(x) is x plus an integer combination of it. Steps of single basis vectors

@@ -168,7 +168,7 @@ class OrderedRecords(Records, Changes, SimplerNames):
         return self._read(value)
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
-        """The records that differ in the first places, after them as many others, all alike, as the least size asks for."""
+        """The records that differ first, followed by as many further equal records as the least size requires."""
         further = max(0, self.least - min(len(gone), len(come)))
         if unit == self.unit and further <= MOST_FILLED:
             filled = (*(gone or come or tuple(itertools.islice(all_records(self.attributes), 1)))[:1],) * further

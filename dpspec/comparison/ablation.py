@@ -27,7 +27,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 

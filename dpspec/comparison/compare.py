@@ -24,6 +24,7 @@ from typing import Any, NoReturn, overload
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     DpspecError,
     Faults,
@@ -36,7 +37,6 @@ from dpspec.base.errors import (
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.promises import is_a
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence

@@ -32,7 +32,7 @@ from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LargerBudget, constant_of, determined
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 
 LOOKED_AT, PAIRS = 600, 5000
 """So many datasets of a small space are looked at to find two of one universe that are close together, and so many pairs."""

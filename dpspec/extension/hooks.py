@@ -33,7 +33,7 @@ from dpspec.base.errors import (
     UnknownNameError,
     raised_at,
 )
-from dpspec.base.late import at, place_of
+from dpspec.base.lazy import at, place_of
 from dpspec.base.params import did_you_mean
 from dpspec.extension.packages import missing_package
 

@@ -26,7 +26,7 @@ from dpspec.base.errors import (
     UnknownHookError,
     raised_at,
 )
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.log import log
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs

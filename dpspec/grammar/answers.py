@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.base.errors import TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal

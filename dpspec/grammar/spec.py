@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     BudgetParameterError,
     EmptyLedgerError,
@@ -24,7 +25,6 @@ from dpspec.base.errors import (
 from dpspec.base.exact import ZERO, Number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
-from dpspec.base.shown import Showable
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures

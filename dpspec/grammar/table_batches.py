@@ -20,7 +20,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, TableError, named
 from dpspec.base.files import check_regular
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from dpspec.base.errors import TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import did_you_mean
 from dpspec.blocks.space import Attribute
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.base.errors import DpspecError, TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import evolve, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_batches import (

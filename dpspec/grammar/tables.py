@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import attrs
 
 from dpspec.base.errors import DpspecError, ParameterError, TableError, named
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import (

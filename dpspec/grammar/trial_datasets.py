@@ -23,7 +23,7 @@ from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
-from dpspec.blocks.tried import FIRST
+from dpspec.blocks.trial_lists import FIRST
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 

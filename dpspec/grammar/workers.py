@@ -27,7 +27,7 @@ import attrs
 
 from dpspec.base.errors import CheckpointError, ReleaseError
 from dpspec.base.files import private_folder, whole
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.randomness import KEY_BYTES, Randomness
 from dpspec.base.types import Progress
 from dpspec.grammar.tables import Table

@@ -30,14 +30,14 @@ from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
 from dpspec.risks.candidates import candidates_within
-from dpspec.risks.exposed import exposed_records
+from dpspec.risks.exposure import exposed_records
 from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.specfile.given import given_table
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
+from dpspec.specfile.table_input import given_table
 from dpspec.verifier.exhaustive import verify
-from dpspec.verifier.growth import exchanged, grown
+from dpspec.verifier.miniatures import exchanged, grown
 from dpspec.verifier.verdict import Outcome
 
 LISTED = 2000

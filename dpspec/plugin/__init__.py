@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names as late_names
+from dpspec.base.lazy import late_names as late_names
 
 if TYPE_CHECKING:
     from dpspec import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
     from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
-    from dpspec.base.late import late_module as late_module
+    from dpspec.base.lazy import late_module as late_module
     from dpspec.base.memo import memoize as memoize
     from dpspec.base.params import (
         Exact as Exact,
@@ -94,7 +94,7 @@ _HOMES = {
         "ln",
         "number",
     ),
-    "dpspec.base.late": (
+    "dpspec.base.lazy": (
         "late_module",
         "late_names",
     ),

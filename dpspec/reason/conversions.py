@@ -16,10 +16,10 @@ from typing import cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, MissingKeyError, NoFormulaError, ParameterError, UnknownNameError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import build, did_you_mean, parameters
-from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.rule import BudgetTheorem, Conversion, TheoremNumber

@@ -25,10 +25,10 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError, raised_at
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
-from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step

@@ -24,7 +24,7 @@ from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, budget_in_words, drawn, thing_in_words
-from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 from dpspec.risks.candidates import Candidates, candidates_within
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.location import Location
 from dpspec.report.audience import nearest
 from dpspec.risks.candidates import ComparedPairs, candidates_within, is_small
-from dpspec.risks.own import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
-from dpspec.verifier.derived import derive
+from dpspec.risks.mechanism_pairs import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
+from dpspec.verifier.proof import derive
 from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:

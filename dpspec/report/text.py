@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from dpspec.linter.finding import Finding
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Obligation, Standing
-    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import UniverseResult, Verdict, Witness
 

@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     AttackerMisfitError,
     CounterfactualError,
@@ -37,7 +38,6 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
-from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import own_attributes

@@ -19,7 +19,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
 from dpspec.risks.engine import RiskReport, RiskRow, attacker_of, risk
-from dpspec.risks.own import FARTHEST, evidence
+from dpspec.risks.mechanism_pairs import FARTHEST, evidence
 
 STANDARD_ATTACKERS: Mapping[str, Mapping[str, Any]] = {
     "tester": {"levels": ["1/100", "1/20", "1/10"]},

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.exact import number
-from dpspec.base.shown import Showable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import ContradictedError, DpspecError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.log import log
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.blocks.space import Dataset, Pair
@@ -25,11 +25,11 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.derived import METHOD, WHOLE
 from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
 from dpspec.verifier.functions import NamedFunction, function_judge, verify_named
-from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.mechanisms import judged, judged_unlisted
+from dpspec.verifier.miniatures import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.proof import METHOD, WHOLE
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
 

@@ -15,7 +15,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism, PlainFunction
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.declared import check_declared
+from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged

@@ -21,7 +21,7 @@ from dpspec.base.exact import Bracket, Number, ball, floor_of, number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.integers import IntegerLaw
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, OutputValue

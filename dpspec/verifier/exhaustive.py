@@ -39,7 +39,7 @@ from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, NotALaw, work_of
-from dpspec.verifier.declared import check_declared, check_reverse
+from dpspec.verifier.declarations import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 

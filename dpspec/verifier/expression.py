@@ -2,7 +2,7 @@
 
 The *shape* is everything that is not a finite number.
 
-Outputs are told apart as `dpspec.verifier.observed` sees them.
+Outputs are told apart as `dpspec.verifier.observation` sees them.
 
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
     an exception -> ("raises", type, message, what is seen of it, its place in the code), ()
@@ -52,9 +52,9 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from dpspec.base.errors import SpecSyntaxError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.types import Floats, Mask
-from dpspec.verifier.observed import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
+from dpspec.verifier.observation import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,7 +81,7 @@ class Raised:
     Args:
         kind, message: its type and text.
         stated: whether the code raises it by a statement of its own, and neither an operation nor a library does.
-        seen: what is seen of it (`dpspec.verifier.observed`); None where that cannot be compared.
+        seen: what is seen of it (`dpspec.verifier.observation`); None where that cannot be compared.
     """
 
     kind: str

@@ -1,6 +1,6 @@
 """Compare the law that a mechanism states with the structure that it states, on small datasets.
 
-A proof for the whole space (`dpspec.verifier.derived`) uses the structure alone. A structure is a statement of the mechanism's
+A proof for the whole space (`dpspec.verifier.proof`) uses the structure alone. A structure is a statement of the mechanism's
 author, and so is the law. Where the law can be computed, the two are compared on pairs of datasets:
 
 * every kind of change that the proof uses: records added, removed and replaced (also by records that the structure does not
@@ -37,9 +37,9 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, View, structure_for
 from dpspec.laws.law import Law
-from dpspec.verifier.attaining import Attaining, ExchangedRecords
 from dpspec.verifier.changes import pairs_of, records_of
 from dpspec.verifier.exhaustive import PRECISIONS, computed_law, guarded, verify
+from dpspec.verifier.lower_bound import Attaining, ExchangedRecords
 from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity, for_replaced
 
 MOST_CELLS = 4

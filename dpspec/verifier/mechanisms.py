@@ -16,8 +16,8 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
 from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 

@@ -21,7 +21,7 @@ from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import NoStructure
 from dpspec.risks.candidates import differing_invariants
-from dpspec.risks.own import pair_of_views
+from dpspec.risks.mechanism_pairs import pair_of_views
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.secrets import SecretChange, changed_attribute, check_names, may_differ, reacts
 

@@ -17,10 +17,10 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import MissingKeyError, SpecFileError, SpecSyntaxError, UnreadableFileError
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism, PlainFunction
@@ -29,12 +29,12 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.codec import from_data, to_data
-from dpspec.verifier.derived import on_pair, on_pair_of_theorem
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
+from dpspec.verifier.proof import on_pair, on_pair_of_theorem
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 MOST_BYTES = 50_000_000

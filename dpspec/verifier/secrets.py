@@ -24,7 +24,7 @@ from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
-from dpspec.risks.own import FARTHEST
+from dpspec.risks.mechanism_pairs import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     AttributeChange,

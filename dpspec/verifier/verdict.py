@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
-from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.blocks.parts import wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace

@@ -23,7 +23,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.space import presented
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.observed import Observed
+from dpspec.verifier.observation import Observed
 
 ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
 

@@ -29,8 +29,8 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.structure import Case, CountChanges, Structure, View
 from dpspec.laws.law import FiniteLaw
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing, Sensitivity
 from dpspec.verifier.verdict import Outcome, Verdict
 

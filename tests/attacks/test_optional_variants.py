@@ -54,10 +54,10 @@ from dpspec.reason.rules import rescaled
 from dpspec.reason.search import derive
 from dpspec.report.json import file_report
 from dpspec.risks import candidates, risk
-from dpspec.verifier.attaining import Attaining
-from dpspec.verifier.derived import derive as judge
 from dpspec.verifier.document import verify_document
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.lower_bound import Attaining
+from dpspec.verifier.proof import derive as judge
 from dpspec.verifier.sensitivity import Missing, Sensitivity
 from dpspec.verifier.verdict import Outcome, Verdict
 

@@ -75,7 +75,7 @@ def test_every_module_imports():
 @pytest.mark.slow
 def test_what_a_code_page_has_no_letter_for_is_an_escape(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", "from dpspec.cli import main; from dpspec.cli.face import say; import click\n"
+        [sys.executable, "-c", "from dpspec.cli import main; from dpspec.cli.framework import say; import click\n"
          "main.add_command(click.Command('letters', callback=lambda: say('a \\u2264 b')))\nmain(['letters'])"],
         capture_output=True, check=False, env={"PYTHONIOENCODING": "cp1252", "PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip

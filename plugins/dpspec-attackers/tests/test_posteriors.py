@@ -26,7 +26,7 @@ from dpspec.base.exact import Bracket, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
-from dpspec.risks.allowed import allowed_excess
+from dpspec.risks.attack_bounds import allowed_excess
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 E = Fraction(2718281828459045235360287, 10**24)

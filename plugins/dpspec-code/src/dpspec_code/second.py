@@ -1,7 +1,7 @@
 """A second opinion on plain code: the real function with numpy's real generator, against the laws that were read off its code.
 
-Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verifier.observed`). On every dataset, or on a
-stated selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
+Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verifier.observation`). On every dataset, or on
+a stated selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
 
     every outcome lies in the support of P_x (up to what the law says it has cut off)
     for every outcome seen k times in n:   n kl(k/n, p) <= ln(2 t / error)   for a p within the bounds of P_x(outcome)

@@ -27,7 +27,7 @@ from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.observed import observed
+from dpspec.verifier.observation import observed
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import random_program, spec_of
 

@@ -15,7 +15,7 @@ from dpspec_code.apart import CAN_FORK, Act, Spare, apart, note
 from dpspec_code.second import ERROR, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionRaisesError
 
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome

@@ -11,7 +11,7 @@ a box once this draw Z = z is known, and the chance is
 
     integral over z of f(z)  product over i of [F_i(upper_i(z)) - F_i(lower_i(z))],
 
-piecewise analytic in z and enclosed by certified quadrature (`dpspec.laws.enclosed.integral`).
+piecewise analytic in z and enclosed by certified quadrature (`dpspec.laws.enclosures.integral`).
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ _LARGEST_REST = Fraction(1, 10**9)
 ASSUMPTIONS = (
     "random() is a uniform real number and not one of 2^53 doubles, and a number typed as 0.1 means 1/10",
     "each draw of numpy's Generator has exactly the law that it is named for, independent of the others",
-    "an observer sees what is returned, raised or printed, and nothing else of the process (dpspec.verifier.observed)",
+    "an observer sees what is returned, raised or printed, and nothing else of the process (dpspec.verifier.observation)",
 )
 """What a law that was read off plain code takes for granted."""
 
@@ -126,7 +126,7 @@ def enumerate_law(
     counter: RunCounter | None = None,
     models: LibraryModels | None = None,
 ) -> Law:
-    """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
+    """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observation`).
 
     The code is run with questions put in (`dpspec_code.automatic.rewriting`): it may use what is known to depend on its
     arguments alone, and functions and classes in Python whose source is at hand; anything else ends the enumeration, and no

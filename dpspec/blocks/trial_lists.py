@@ -1,6 +1,6 @@
-"""Lists and vectors at which code goes wrong: the smallest, and those with a pattern, in groups of neighbours.
+"""Lists and vectors on which faulty code fails: the smallest ones, and ones with a pattern, in groups of neighbours.
 
-No space that is endless, or large, is walked; a black box is tried on these.
+An infinite or large space cannot be enumerated; black-box code is tested on these values instead.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import attrs
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.extension.packages import JUDGES, contributed
 
 if TYPE_CHECKING:

@@ -41,7 +41,7 @@ from dpspec.cli.library_output import captured, run_in_child
 from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, renderer
 
 if TYPE_CHECKING:
-    from dpspec.base.shown import Showable
+    from dpspec.base.display import Showable
     from dpspec.report.figures import FigureFile
     from dpspec.report.terminal import Work
 
@@ -225,7 +225,7 @@ def _answering(given: click.Command) -> click.Command:
     takes_progress = "progress" in inspect.signature(ask).parameters
 
     def told(as_json: bool, **arguments: Any) -> int:
-        from dpspec.report.shown import answering
+        from dpspec.report.pages import answering
         from dpspec.report.terminal import Work
 
         with nullcontext() if getattr(command, "asks", False) else Work(title, unit=unit) as work:
@@ -278,9 +278,9 @@ def say(text: str, *, err: bool = False, nl: bool = True) -> None:
 
 def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
     """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
-    from dpspec.report import json, shown
+    from dpspec.report import json, pages
 
-    say(json.written(found.to_dict()) if as_json else shown.printed(found, verbose=verbose))
+    say(json.written(found.to_dict()) if as_json else pages.printed(found, verbose=verbose))
     for note in getattr(found, "notes", ()):
         say(note, err=True)
     return getattr(found, "exit_code", 0)

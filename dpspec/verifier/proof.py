@@ -12,7 +12,7 @@ that the universe fixes. Then
 5. *post-process*: what is computed from the views and from facts that are equal for x and x' adds nothing (data processing).
 
 The largest quotient bounds the constant from above. From below it is bounded by a pair of datasets of the space, in one
-universe, on which d_Pr and d_X are computed (`dpspec.verifier.attaining`). Where the two meet, the constant is exact. Dwork,
+universe, on which d_Pr and d_X are computed (`dpspec.verifier.lower_bound`). Where the two meet, the constant is exact. Dwork,
 McSherry, Nissim and Smith 2006 (sensitivity); Bailie, Gong and Meng 2023 (inside universes).
 """
 
@@ -55,11 +55,11 @@ from dpspec.grammar.structure import (
     table_data,
 )
 from dpspec.laws.law import FiniteLaw, Law
-from dpspec.verifier.attaining import Attaining, SeenPair
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.declared import check_declared
+from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
+from dpspec.verifier.lower_bound import Attaining, SeenPair
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 

@@ -1,4 +1,4 @@
-"""Names that are loaded when they are first used, so that a command imports what its file names and nothing else.
+"""Names that are loaded at first use, so that a command imports only what its file names.
 
 A *place* is the text ``module:Name``. A module whose public names live elsewhere lists them by their modules:
 
@@ -23,12 +23,12 @@ from typing import Any
 
 
 def at(place: str) -> Any:
-    """What stands at a place.
+    """The object at a place.
 
     Raises:
         ImportError, AttributeError: there is no such module, or no such name in it.
 
-    >>> at("dpspec.base.late:at") is at
+    >>> at("dpspec.base.lazy:at") is at
     True
     """
     module, _, name = place.partition(":")

@@ -1,21 +1,21 @@
-"""Values that show themselves: as the command line prints them, as HTML in a notebook, as Markdown, as data, as a figure.
+"""Mixin for values that display themselves: as terminal text, as HTML in a notebook, as Markdown, as data, or as a figure.
 
-What a value looks like is written on the floor of the reports, high above the values. So the mixin names the place of the
-pages and loads it when something is first shown: a verdict costs no import of a report until somebody looks at it.
+The layout of a value is defined in the report layer, which is far above the values. The mixin therefore stores the location of
+the page functions as text, and imports them when a value is first displayed. Computing a verdict imports no report code.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.base.types import JsonData
 
-PAGES = "dpspec.report.shown:page_of"
+PAGES = "dpspec.report.pages:page_of"
 """Where pages are made: of a value, its `ShownPage`."""
 
 

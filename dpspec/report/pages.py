@@ -19,9 +19,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import PictureError, harmless, in_markup, reported_as_own
-from dpspec.base.late import place_of
-from dpspec.base.shown import Showable
+from dpspec.base.lazy import place_of
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal

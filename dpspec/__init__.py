@@ -217,7 +217,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _late(name)
     except AttributeError:
-        if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module, which nobody has imported yet
+        if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module that was not imported yet
             raise
     if (contributed := _contributed(name)) is not None:
         return contributed

@@ -42,7 +42,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
     """Read specification files: syntax, schema, names, fit of the blocks, and no id twice. Nothing is computed.
 
     Args:
-        paths: files, or directories that stand for their specification files.
+        paths: files, or directories, which mean their specification files.
 
     Returns:
         for each file whether it can be read, and every fault with its line; `value` has the read files.
@@ -57,7 +57,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
     words, results, pages = list[Word](), list["JsonData"](), list[str]()
     for given in paths:
         files: Iterable[AnyPath] = [given]
-        with suppress(DpspecError):  # the reader tells the same fault
+        with suppress(DpspecError):  # the reader reports the same fault
             files = spec_files(given)
         for file in files:
             if Path(file) in done:
@@ -78,7 +78,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
 
 
 def word_of(code: int) -> Word:
-    """How a file ended that could not be judged."""
+    """The result for a file that could not be verified."""
     return {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
 
 
@@ -104,7 +104,7 @@ def explain(
 
     Args:
         name: the name, or a specification file.
-        audience: of a file, tell its promise to the "public" or to "technical" readers.
+        audience: of a file, explain its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
         without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
         universe_of: with an audience, a table or a release's report: the numbers are those of its universe, as in `risk`.
@@ -305,7 +305,7 @@ def measure(
     Args:
         subject: a mechanism; a function `(dataset, numpy Generator) -> output`; `module:name` of one, which runs in a sandbox.
             Without it, the mechanism of the specification.
-        against: five blocks, a specification, or its file, whose budget is not looked at; or instead of it
+        against: five blocks, a specification, or its file, whose budget is ignored; or instead of it
         given: the blocks by name, as `spec` takes them: `space`, `distance`, `standard`, `invariants`, ...; and for a function
             how it is sampled, as `verify` takes it: `seed`, `error`, `draws`, `bits`, `by_value`.
         seconds: of processor time for a function.
@@ -369,7 +369,7 @@ def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:
 
 
 def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
-    """Which budget keeps a tolerated risk; no data are looked at. `value` is the recommendation.
+    """The budget that keeps a risk within a tolerance; it uses no data. `value` is the recommendation.
 
     Args:
         tolerance: a tolerated risk or its name, such as fixed-q.
@@ -448,7 +448,7 @@ def new_spec(
         codebook: a CSV with column, value, label, where categories are taken from.
         within: nestings of one attribute in another, as texts FINER=COARSER.
         unit: what one record of the table is.
-        ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
+        ask: called with each pair of attributes that may be nested; by default, attributes are nested only as `within` states.
     """
     from dpspec.scaffold import write_schema, write_spec
     from dpspec.specfile.reader import new_spec as template

@@ -48,8 +48,8 @@ class Part:
     Args:
         id: its name.
         spec: the specification it promises to satisfy.
-        standing: how the claim stands that it does, where that was looked at.
-        besides: what its file says beside the specification: assumptions, steps outside of the guarantee, further promises.
+        standing: the status of its claim, where it was checked.
+        besides: further statements of its file: assumptions, steps outside of the guarantee, further promises.
         times: how often it is released, each time with noise of its own.
     """
 
@@ -364,8 +364,8 @@ class PrivacyAccount(Showable):
     Args:
         lines: the parts, each led to common universes and one distance.
         times: how often each is released.
-        given: delta or epsilon, the one at which the other was asked for, and its value.
-        value: the other one, as the worst pairs of the promises have it.
+        given: delta or epsilon, the one that is given, and its value.
+        value: the other one, from the worst pairs of the promises.
     """
 
     lines: tuple[LedgerLine, ...]
@@ -375,7 +375,7 @@ class PrivacyAccount(Showable):
 
     @property
     def wanted(self) -> str:
-        """What was asked for: epsilon or delta."""
+        """The computed parameter: epsilon or delta."""
         return "epsilon" if self.given[0] == "delta" else "delta"
 
 
@@ -397,8 +397,8 @@ def account(
     Args:
         parts: the releases, with independent noise.
         times: how often each is released.
-        delta: the delta at which epsilon is asked for.
-        epsilon: the epsilon at which delta is asked for, instead.
+        delta: the delta at which epsilon is computed.
+        epsilon: the epsilon at which delta is computed, instead.
         like, rules: as in `compose`.
 
     Raises:
@@ -521,7 +521,7 @@ def compose_files(given: Sequence[str], registry: Registry, like: str | None = N
     """The composition of all specifications that texts mean; each part has its claim status.
 
     Args:
-        given: files, directories that stand for their specification files, or ``FILE=N`` for N releases under one file.
+        given: files, directories, which mean their specification files, or ``FILE=N`` for N releases under one file.
         registry: what the names in the files mean.
         like: a file whose space and input divergence the total is stated in.
         as_promised: add the promises whose claims are refuted too.
@@ -597,7 +597,7 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
-    """One part for each file, with how its claim stands; equal claims are judged once."""
+    """One part for each file, with the status of its claim; equal claims are verified once."""
     standings: dict[object, Standing] = {}
     parts = []
     for document in documents:

@@ -1,8 +1,8 @@
-"""How every command behaves: ``--format``, exit codes, and what happens to errors.
+"""Common behaviour of all commands: ``--format``, exit codes, progress, and error handling.
 
 Exit codes: 0 holds; 1 refuted or an expectation missed; 2 bad input or usage; 3 undecided; 4 a plugin, library or worker failed;
 5 nothing was checked; 6 known false (confirmed); 7 holds on miniatures only (`dpspec.base.words`).
-4 is a fault of dpspec itself, too. Beyond those: 130 interrupted, 141 nobody reads the output.
+4 is also a fault of dpspec itself. Further codes: 130 interrupted, 141 the reader of the output has closed it.
 """
 
 from __future__ import annotations
@@ -166,7 +166,7 @@ class Face(OpenGroup):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             code = super().invoke(ctx)
-            if sys.stdout is not None:  # nobody listens
+            if sys.stdout is not None:  # the process has an output
                 sys.stdout.flush()
         except DpspecError as fault:
             code = _report(ctx, fault)
@@ -208,8 +208,8 @@ def _wants_traceback(ctx: click.Context | None) -> bool:
 def _answering(given: click.Command) -> click.Command:
     """A contributed command with ``--format``, which prints what its callback returns; of a group each of its commands.
 
-    A command may have `formats`, which make texts of an answer by the names of further formats; `asks`, for one that asks
-    questions; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
+    A command may have `formats`, which make texts of an answer by the names of further formats; `asks`, for an interactive
+    command; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
     is called with one, and one with an argument `jobs` gets the option of this name.
     """
     command = copy(given)
@@ -362,7 +362,7 @@ def picture_option(drawn: str) -> Callable[[Command], Command]:
 
 
 def formatted(command: Command) -> Command:
-    """Add ``--format``; the choice also decides how an error is told."""
+    """Add ``--format``; the choice also decides the form of error messages."""
     return _with_formats(command, ("text", "json"), "Output format. `dpspec schema output` prints the JSON schema.")
 
 
@@ -394,7 +394,7 @@ def _with_formats(command: Command, formats: Sequence[str], words: str) -> Comma
 
 
 def is_sarif() -> bool:
-    """Whether SARIF was asked for."""
+    """Whether the output format is SARIF."""
     ctx = click.get_current_context(silent=True)
     return ctx is not None and ctx.meta.get(_FORMAT) == _SARIF
 
@@ -406,7 +406,7 @@ def _sarif() -> Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]:
 
 
 def say_data(command: str, code: int, content: Mapping[str, Any]) -> None:
-    """Print the result of a command as data: as JSON, or as SARIF where that was asked for."""
+    """Print the result of a command as data: as JSON, or as SARIF if that is the output format."""
     from dpspec.report import json
 
     if not is_sarif():

@@ -4,7 +4,7 @@ A library that panics, or an allocator that runs out of memory, writes hundreds 
 may quote cells of a table, which are confidential, and control codes. Here descriptor 2 leads into a pipe of which the beginning
 is kept and the rest is counted, while the messages of dpspec itself go to the terminal by a copy of the descriptor.
 
-A command that reads tables runs in a child process besides: a library that aborts ends the child, and this process says so.
+A command that reads tables also runs in a child process: a library that aborts ends the child, and this process reports it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class LibraryOutput:
         self.lines += part.count(b"\n")
 
     def summary(self, *, whole: bool) -> str:
-        """One line about it, with its beginning where that is asked for; empty for nothing.
+        """One line about it, with its beginning on request; empty for nothing.
 
         >>> LibraryOutput(b"thread panicked", 148).summary(whole=False).partition(",")[0]
         'note: libraries wrote 148 lines to standard error'

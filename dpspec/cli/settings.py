@@ -112,8 +112,8 @@ def defaults_of(command: click.Command, name: str, settings: Mapping[str, Any]) 
     """The settings as defaults of the parameters that a command has.
 
     Args:
-        command: the command; of a group its commands are asked.
-        name: what it is called.
+        command: the command; a group is applied recursively.
+        name: its name.
         settings: as `project_settings` gives them.
     """
     if isinstance(command, click.Group):

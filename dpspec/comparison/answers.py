@@ -75,10 +75,10 @@ STEPS = 1300
 """How many strengths of coins and noise lie below and above 1, each 2 % from the next."""
 
 STARTS = (Fraction(1, 10**10), Fraction(1, 27))
-"""How often an answer is given to those whom it does not concern: almost never, and where three answers are farthest apart."""
+"""The probabilities of an answer on unaffected datasets: almost 0, and where three answers have the largest divergence."""
 
 TRUTH = Answers(law=FiniteLaw.point, words="without noise")
-"""Where nothing is asked, the truth may be told."""
+"""Where no constraint applies, the true answer may be released."""
 
 
 def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
@@ -122,7 +122,7 @@ def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bo
 
 
 def _apart(divergence: OutputDivergence, bound: Number, *pair: Law) -> bool:
-    """Whether two laws are seen to be at most so far apart, in both directions."""
+    """Whether the divergence of two laws is provably at most a bound, in both directions."""
     for precision in (64, 256):
         seen = True
         for one, other in (pair, pair[::-1]):
@@ -183,14 +183,14 @@ def _leak(strength: Fraction) -> Answers:
 
 
 def _above(start: Fraction, strength: Fraction) -> Answers:
-    """Yes more often than at the start: from a rare answer on, standards that measure a mean allow it to stand out."""
+    """Yes more often than at the start: from a rare answer on, standards that measure a mean allow a large change."""
     shown = (start + strength) / (1 + strength)
     laws = (FiniteLaw.bernoulli(start), FiniteLaw.bernoulli(shown))
     return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, {start} if not", most=1)
 
 
 def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
-    """Yes for 0, 1 and 2, each more often than the one before: two steps may tell more than twice one of them."""
+    """Yes for 0, 1 and 2, each more often than the one before: two steps may disclose more than twice one of them."""
     rates = [STARTS[1]]
     for _ in range(2):
         strength = _strength(divergence, bound, partial(_above, rates[-1]))

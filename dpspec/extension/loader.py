@@ -1,6 +1,6 @@
-"""Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin.
+"""Finds and loads plugins: sorted, with every fault recorded, and fatal only to commands that need the plugin.
 
-It also knows which distribution, in which version, stands behind every block, for objects from files and for objects made in
+It also determines the distribution and version of every block, for objects from files and for objects created in
 Python alike.
 """
 
@@ -80,7 +80,7 @@ def load_plugins(*, names: Sequence[str] | None = None, modules: Iterable[tuple[
 
     Args:
         names: load only the installed plugins with these names; None for all of them. The environment variable
-            DPSPEC_LOAD_PLUGINS (a comma list, empty for none) stands in for it, DPSPEC_BLOCK_PLUGINS excludes some.
+            DPSPEC_LOAD_PLUGINS (a comma list, empty for none) replaces it, DPSPEC_BLOCK_PLUGINS excludes some.
         modules: further plugins as pairs (name, module or object with hook implementations), for tests.
     """
     if names is None and "DPSPEC_LOAD_PLUGINS" in os.environ:

@@ -1,4 +1,4 @@
-"""What packages contribute besides registered names, and which package brings what is not installed.
+"""Contributions of packages other than registered names, and the package to install for a missing name.
 
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs

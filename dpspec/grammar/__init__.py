@@ -1,4 +1,4 @@
-"""What is claimed of a mechanism, by what rules a claim follows from others, and who attacks."""
+"""Mechanisms and their claims, rules by which one claim implies another, attackers, and tables."""
 
 from __future__ import annotations
 

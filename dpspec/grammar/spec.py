@@ -103,7 +103,8 @@ class PrivacySpec(Showable):
         return self.output_divergence.lipschitz(self.budget.parameter, self.budget.at(universe, self.space))
 
     def allowance(self, left: Dataset, right: Dataset) -> Number:
-        """How far the laws of two datasets may be apart: the least eps_D d_X(x, x') over the universes that hold both.
+        """The bound on the divergence of the laws of two datasets: the least eps_D d_X(x, x') over the universes that contain
+        both.
 
         Raises:
             NotInSpaceError: when one of them is no dataset of the space.
@@ -139,7 +140,7 @@ def key_of_blocks(spec: PrivacySpec) -> tuple[object, ...]:
 
 
 LOOKED_AT = 60
-"""So many datasets of a small space are looked at to see whether datasets of different size are ever compared."""
+"""The number of datasets of a small space that are searched for a pair of different sizes at finite distance."""
 
 
 def check_kinds(parts: Sequence[tuple[str, PrivacySpec]]) -> None:

@@ -1,7 +1,7 @@
 """Counts of the cells of a table, from all of its records at once or batch by batch.
 
-A count is a sum over the records. So the counts of a table are those of its batches added up, whatever the batches, their order
-and their sizes are. What is held are cells, and no records.
+A count is a sum over the records. So the counts of a table are the sums of those of its batches, for any batches, orders
+and sizes. Only cells are stored, and no records.
 """
 
 from __future__ import annotations
@@ -203,7 +203,7 @@ def check_numbered(attributes: Sequence[Attribute]) -> None:
 
 
 class Countable(ABC):
-    """What counts are asked of: a table, or what was counted of one that is not held."""
+    """Source of counts: a table, or the stored counts of a table that is not in memory."""
 
     __slots__ = ()
 

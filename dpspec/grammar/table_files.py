@@ -47,7 +47,7 @@ def read_table(
     """Read one file or a folder of partitions; columns that neither space nor layout knows are refused, all in one message.
 
     Args:
-        keep: columns that may be there besides, such as an identifier.
+        keep: columns that may be present in addition, such as an identifier.
         layout: how the table lies on disk.
         progress: called with the number of rows read so far.
 

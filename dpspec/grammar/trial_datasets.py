@@ -66,7 +66,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
 
 
 def _kinds(space: DatasetSpace) -> int:
-    """How many kinds of records a unit has at most, apart from what lies inside a record."""
+    """The largest number of kinds of records of a unit, not counting the members inside a record."""
     sizes = ([a.size for a in space.attributes_of(unit) if a.name != MEMBERS] for unit in space.units)
     return max(map(math.prod, sizes), default=0)
 
@@ -112,7 +112,7 @@ PROBED = 6
 FEW = 48
 """So many of the smallest datasets are compared with each other."""
 CHANGES = 6
-"""So many changes are tried beside each common part, of those that keep the number of records and of the others."""
+"""The number of changes that are tried with each common part: of those that keep the number of records, and of the others."""
 COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
 """So many equal records are shared by the two datasets of a pair. Statistical offices suppress or round counts up to about 20;
 powers of two and round numbers are limits of counters."""

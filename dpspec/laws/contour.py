@@ -125,7 +125,7 @@ class Transforms(ABC):
 
 @attrs.frozen(eq=False)
 class LaplaceRows(Transforms):
-    """Laplace noise with centers t scales apart: M(z) = ((z + 1) e^(z t) + z e^(-(z + 1) t)) / (2 z + 1)."""
+    """Laplace noise with centers that differ by t scales: M(z) = ((z + 1) e^(z t) + z e^(-(z + 1) t)) / (2 z + 1)."""
 
     t: Floats
 
@@ -168,7 +168,7 @@ class LaplaceRows(Transforms):
 
 @attrs.frozen(eq=False)
 class LatticeRows(Transforms):
-    """Discrete Gaussians with centers b apart, of a variance of at least 1.
+    """Discrete Gaussians with centers that differ by b, of a variance of at least 1.
 
     With R = b^2 / (2 variance) and the period W = 2 pi variance / b, Poisson's formula gives M(z) as the sum over all j of
     (-1)^(b j) e^(z_j (z_j + 1) R), z_j = z + i W j, over the same at z = 0.

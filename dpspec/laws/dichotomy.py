@@ -5,8 +5,8 @@ dP/dQ simulate each other, by Blackwell). So a dichotomy is what an output diver
 below are the vocabulary from which it is written. Each looks one way, (P || Q); `reverse` turns the pair round.
 
 A `BallDichotomy` is known through cells: rigorous balls around their masses, and the range of the likelihood ratio.
-A cell is a set of outcomes on which low <= ln(dP/dQ) <= high. An atom is a cell with low = high. Infinite ends stand
-for outcomes where one of the laws has no mass.
+A cell is a set of outcomes on which low <= ln(dP/dQ) <= high. An atom is a cell with low = high. Infinite ends mean outcomes to
+which one of the laws assigns probability 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ do not depend on the machine."""
 class Dichotomy(ABC):
     """The pair (P, Q), up to Blackwell equivalence.
 
-    What only some pairs have (`Growth`, `Composite`, `Joinable`, `Finite`) they inherit beside it. A subclass implements the
+    Properties that only some pairs have (`Growth`, `Composite`, `Joinable`, `Finite`) are mixins. A subclass implements the
     methods with an underscore; the public ones read their argument and settle what
     holds for every pair (P = Q, an epsilon beyond the largest log-ratio, a delta of at least 1).
 

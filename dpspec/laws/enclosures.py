@@ -1,8 +1,8 @@
-"""Laws on finitely many listed outcomes that are known between bounds: by enumeration, and as integrals.
+"""Laws on finitely many listed outcomes with bounds on the probabilities: from enumeration, and as integrals.
 
     low(o) <= P(o) <= high(o) for every listed o,        P(anything else, or more of the listed) <= rest.
 
-They are what enumeration finds where a threshold was computed in floating point, or where an endless draw was cut off.
+Enumeration computes such laws where a threshold was evaluated in floating point, or where an unbounded draw was cut off.
 
 `IntegralLaw` has probabilities that are integrals, enclosed by certified quadrature. A mechanism that draws hidden noise Z and
 then answers has
@@ -165,7 +165,7 @@ class EnclosedLaw(Law):
 
 
 def _anything(rest: Fraction) -> arb:
-    """A ball around what may lie beside the listed outcomes."""
+    """A ball around the probability outside the listed outcomes."""
     return positive(hull(arb(0), ball(rest))) if rest else arb(0)
 
 
@@ -244,7 +244,7 @@ class LaplaceNoise:
 
 
 class QuadratureAnswer(ABC):
-    """What is answered when the hidden noise is known: P(o | Z = z). Frozen values, so that equal laws are equal."""
+    """The answer given the hidden noise: P(o | Z = z). Subclasses are frozen values, so that equal laws are equal."""
 
     @property
     @abstractmethod

@@ -44,10 +44,10 @@ class GridLoss:
     Args:
         spreads: the different factors.
         step: the distance of grid points.
-        size: how many points are looked at, a power of two.
+        size: the number of grid points, a power of two.
         offset: what is added to every point.
         variance: v above, at most 1/256.
-        drift: how far the sum of the losses may be from what the doubles say, besides.
+        drift: a bound on the further error of the sum of the losses as doubles.
         rest, singular: bounds of the P-mass outside, above and below.
     """
 
@@ -161,10 +161,10 @@ _BELOW_THE_GUESS = 1 / 2, 3 / 4
 """Shares of the bound by Chernoff: the curve is mostly above delta at one of them, which proves that the epsilon is positive."""
 _CLOSE = 2.0**-40
 _NEAR = 2.0**-12
-"""A bracket of an epsilon that is relatively wider than this is looked at again."""
+"""The relative width of a bracket of epsilon above which it is refined."""
 _FINE = 2.0**-24
 _FARTHEST = 10**12
-"""No epsilon beyond is looked at."""
+"""The largest epsilon that is searched."""
 
 
 CAREFUL = np.errstate(over="raise", invalid="raise")
@@ -202,7 +202,7 @@ class TiltedCurve(ABC):
                 place += way
         return 2.0**place
 
-    # -- what is asked ----------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------
 
     @CAREFUL
     def hockey_stick(self, epsilon: Number) -> Bracket:

@@ -395,7 +395,7 @@ _ROOT_TWO = math.sqrt(2)
 
 @attrs.frozen
 class DiscreteGaussianShift(Dichotomy, Growth):
-    """Two discrete Gaussians of one variance at integer centers `shift` apart.
+    """Two discrete Gaussians of one variance at integer centers with difference `shift`.
 
     D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
     displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so

@@ -1,5 +1,5 @@
-"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output (Bailie, Gong, Meng and Drechsler 2024), and
-how two of them are compared.
+"""Laws: P_x, the distribution of the output of a mechanism on a dataset x (Bailie, Gong, Meng and Drechsler 2024), and
+the comparison of two of them.
 
 A law is a mixture of simple parts, and each part is one of four kinds: finitely many atoms; a location law on the
 integers; a location law on the line; or atoms that can only be listed up to a small remainder (products and images of
@@ -73,7 +73,7 @@ class Law(ABC):
 OutputValue = Hashable
 
 _PROBE = 8
-"""The precision at which a law is asked whether it can list its atoms."""
+"""The precision at which it is tested whether a law can list its atoms."""
 
 
 class Kind(enum.Enum):
@@ -157,7 +157,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
             "compare laws of one kind, or products of the same shape factor by factor",
         )
     for _, part in p_parts + q_parts:
-        # Cells are computed when they are asked for; that a part cannot be listed must be noticed now.
+        # Cells are computed on demand; that a part cannot be listed must be noticed now.
         atomic(part).window(_PROBE)
     return Sandwich.of(lambda precision: listed_cells(p_parts, q_parts, precision))
 
@@ -457,7 +457,7 @@ LawRelation = Callable[[Location, Location], bool]
 
 
 def _somewhere(p_parts: Parts, q_parts: Parts, relation: LawRelation) -> bool:
-    """Whether one location part of P stands in the relation to all parts of Q of its kind (vacuously, when Q has none)."""
+    """Whether one location part of P has the relation to all parts of Q of its kind (vacuously, when Q has none)."""
     return any(
         all(relation(p, q) for _, q in _location(q_parts, kind))
         for kind in (Kind.INTEGERS, Kind.LINE)

@@ -25,7 +25,7 @@ from dpspec.laws.dichotomy import Cell
 from dpspec.laws.numeric import hull
 
 LinePoint = Fraction | None
-"""A point of the line; None stands for the infinite end on its side."""
+"""A point of the line; None means the infinite end on its side."""
 
 
 class Location(ABC):

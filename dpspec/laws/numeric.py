@@ -118,7 +118,7 @@ def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
 
 
 def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> arb:
-    """P(X >= least) for X ~ Bin(trials, chance), 0 < chance < 1.
+    """P(X >= least) for X ~ Bin(trials, p) with p = `chance`, 0 < p < 1.
 
     >>> binomial_tail(2, Fraction(1, 2), 1, 64)
     0.750000000000000

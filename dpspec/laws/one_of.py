@@ -1,4 +1,4 @@
-"""Many outputs of which one, and no one knows which, has another law: a record in one of many batches."""
+"""Products of outputs of which exactly one, at an unknown index, has another law: a record in one of many batches."""
 
 from __future__ import annotations
 

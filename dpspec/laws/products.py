@@ -137,7 +137,8 @@ class Convolved(Dichotomy, Composite):
             return Bracket(lower=self._of_one(lambda pair: pair.epsilon_at(delta, precision=precision)), upper=top)
 
     def _of_one(self, functional: Callable[[Dichotomy], Bracket]) -> Number:
-        """What one release alone gives away is a lower end: the others are no longer looked at."""
+        """A divergence of one release alone that is this large is a sufficient lower bound: the other releases are not
+        evaluated."""
         return max(functional(pair).lower for pair, _ in self.releases())
 
 

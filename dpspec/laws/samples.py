@@ -1,4 +1,4 @@
-"""Pairs of a release on a random sample of the records: what a sample hides (privacy amplification by subsampling).
+"""Pairs of laws of a release on a random sample of the records (privacy amplification by subsampling).
 
 On a random sample each record takes part with probability q, independently of all others. Let (P, Q) be the laws of a release
 without and with one record; then the sampled release has the law P without it, and R = (1 - q) P + q Q with it. All that is known
@@ -226,7 +226,7 @@ def _divergence(pair: Dichotomy, rate: Fraction, order: Fraction, precision: int
 
 
 def _known_well(pair: Dichotomy, value: Callable[[int], arb], precision: int) -> Bracket | None:
-    """A value of at least 0 to about as many bits as asked for, with more bits to work with where it cancels; None if unknown."""
+    """A value of at least 0 to about the requested number of bits, with a higher precision where it cancels; None if unknown."""
     best: Bracket | None = None
     for turn in range(_TURNS if is_refined(pair) else 1):
         working = (precision + _GUARD) << turn
@@ -303,7 +303,7 @@ class FixedSizeSample(Dichotomy):
         return self
 
     def _larger(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
-        """The larger one of both orders of the samples' pair, with the record that takes part by chance."""
+        """The larger one of both orders of the samples' pair, with the record that is sampled with the given probability."""
         ways = (self.pair, self.pair.reverse())
         return functools.reduce(Bracket.__or__, (functional(sampled(way, self.rate).reverse()) for way in ways))
 

@@ -118,7 +118,7 @@ NOTHING_ELSE: JsonData = {
     "parameters": [], "also": [], "in_dpspec": None, "example": None, "command": None,
     "plugin": None, "distribution": None, "version": None, "class": None,
 }  # fmt: skip
-"""A meaning without anything besides its name, kind and definition."""
+"""The fields of an explanation other than name, kind and definition, all empty."""
 
 
 @cache
@@ -176,7 +176,7 @@ def _resolved(name: str, text: str, cls: type, registry: Registry, seen: tuple[t
         return text
     words = _resolved(name, there, other, registry, (*seen, cls))
     before, after = match["before"].strip(), match["after"].strip()
-    if after.strip("."):  # something is said besides
+    if after.strip("."):  # the reference is followed by further text
         words = words.removesuffix(".") + (after if after[0] in ",;:." else f" {after}")
     return f"{before}: {words}" if before else words
 
@@ -237,7 +237,7 @@ def _argument(name: str) -> JsonData:
 
 
 def _unit(name: str) -> Iterator[JsonData]:
-    """A unit of the vocabulary, taken apart, and how many of it longer times hold."""
+    """The components of a unit of the vocabulary, and how many of it longer periods contain."""
     words = read_unit(name)
     if words.unknown:
         return
@@ -490,7 +490,7 @@ def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
 
 
 def _blocks_table(data: JsonData) -> Table:
-    """The blocks, the mechanism, what is recorded and how it stands, and where each block is from."""
+    """The blocks, the mechanism, the recorded claim and its status, and the provenance of each block."""
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(no_wrap=True, style=FAINT)
     blocks.add_column(overflow="fold")

@@ -1,7 +1,7 @@
-"""Pages: what answers and specifications look like, as text, as HTML and as Markdown, from one list of parts.
+"""Pages: the layout of results and specifications as text, HTML and Markdown, from one list of parts.
 
-A page is a list of what rich draws: texts with styles, tables, indented blocks. The command line draws it, a notebook gets it
-as HTML, a report as Markdown. Nothing of a text is markup in any of them.
+A page is a list of rich renderables: styled texts, tables, indented blocks. The command line prints it, a notebook displays it
+as HTML, a report contains it as Markdown. No text is interpreted as markup in any of them.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class RenderedPage:
     figure: Callable[[], Figure] | None = None
 
     def text(self, *, coloured: bool = False) -> str:
-        """As the command line prints it; `coloured` where a terminal is told colours."""
+        """The text that the command line prints; `coloured` for terminals that support colours."""
         return drawn(*self.parts, plain=not coloured).rstrip()
 
     def html(self) -> str:
@@ -218,7 +218,7 @@ def _markdown(part: RenderableType) -> str:
 
 
 def _in_cell(part: RenderableType, style: object = "") -> str:
-    """What stands in one cell, on one line."""
+    """The content of one cell, on one line."""
     if isinstance(part, Group):
         return "<br>".join(map(_in_cell, part.renderables))
     if isinstance(part, Padding):
@@ -247,17 +247,17 @@ _COLOURED = re.compile(r"\x1b\[[0-9;]*m")
 
 @attrs.frozen(eq=False)
 class CommandAnswer(Showable, Mapping[str, Any]):
-    """What a command answers: its data, as a mapping; as a page; and the values behind it.
+    """The answer of a command: its data, as a mapping; its page; and the values behind it.
 
     Args:
         command: the command.
-        exit_code: how it ends.
-        content: what ``--format json`` prints beside these two.
+        exit_code: its exit code.
+        content: the fields that ``--format json`` prints in addition to these two.
         words: makes the text.
         figure: makes its figure; None where it has none.
         as_html: makes its page, where it has one of its own.
         value: the values behind it.
-        notes: what a terminal is told on stderr after the answer, such as that a release is not fit for publication.
+        notes: messages on stderr after the answer, such as that a release is not fit for publication.
     """
 
     command: str
@@ -420,7 +420,7 @@ def _replay(found: Replay, _: bool) -> RenderedPage:
 
 
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
-    """Five blocks as a file would have them, of which nobody asked how the claim stands."""
+    """Five blocks as in a file, without a claim status."""
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import Standing
 

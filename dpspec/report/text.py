@@ -54,11 +54,11 @@ if TYPE_CHECKING:
 
 
 TextLine = tuple[str, str]
-"""A label and what stands behind it."""
+"""A label and the text after it."""
 
 
 def error_lines(fault: DpspecError, path: str | None = None) -> str:
-    """Every single fault on a line of its own, behind its file and line; `path` stands in for an unknown file."""
+    """Every single fault on its own line, after its file and line; `path` replaces an unknown file."""
     return "\n".join(f"{path}: {single}" if path and single.file is None else str(single) for single in each(fault))
 
 
@@ -71,12 +71,12 @@ def checked(path: str, document: SpecDocument) -> str:
 
 
 def failed(path: str, word: Word, fault: DpspecError) -> str:
-    """A file that could not be judged; its faults go to stderr."""
+    """A file that could not be verified; its faults go to stderr."""
     return drawn(headline(path, word.label, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
 def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -> list[RenderableType]:
-    """A judged file: its word, then every obligation; with `verbose` the steps of proofs."""
+    """A verified file: its status word, then every obligation; with `verbose` the steps of proofs."""
     head = headline(path, *marked(report.word))
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
@@ -95,7 +95,7 @@ def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -
 
 
 def replay_parts(found: Replay) -> list[RenderableType]:
-    """A witness file judged anew."""
+    """The result of replaying a witness file."""
     from dpspec.verifier.verdict import Outcome
 
     mark, style = {
@@ -146,7 +146,7 @@ def _finding(obligation: Obligation, document: SpecDocument, *, verbose: bool) -
 
 
 def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
-    """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
+    """The constants while the sizes of a miniature were raised; sizes that could not be raised are reported together."""
     for line in lines:
         if line.grows:
             yield "GROWS", str(line) if line.refuted is not None else f"{line}: this miniature says nothing about the claim"
@@ -350,7 +350,7 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
 
 
 def together(found: Composition | PrivacyAccount) -> Standing:
-    """How the total stands: as the worst of its parts, and derived where each of them is verified."""
+    """The status of the total: the worst of its parts, and derived where each of them is verified."""
     from dpspec.verifier.document import Standing
 
     standings = {line.part.id: line.part.standing for line in found.lines}
@@ -478,7 +478,7 @@ _STYLES = {"error": BAD, "warning": OPEN}
 
 
 def lint_text(findings: Sequence[Finding], files: Sequence[Path], *, explained: bool) -> str:
-    """The findings that nobody explains, with `explained` the others too, and how many there are of each."""
+    """The findings without an explanation, with `explained` the others too, and the number of each."""
     shown = [single for single in findings if explained or single.explained is None]
     lines = [drawn(*_lines(single)) for single in shown]
     return "\n".join([*lines, _summary(findings, files)])

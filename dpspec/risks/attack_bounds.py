@@ -1,11 +1,10 @@
-"""The power that an output divergence allows, over all mechanisms within a bound: exact for every divergence, in a bracket.
+"""The largest power of a test, over all pairs of laws within a bound of an output divergence: exact or in a bracket.
 
-A test turns the output into one bit, so that by data processing (Bailie et al. 2024) its power p at level a is allowed exactly
-when the laws (p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and for p >= a what is beyond it stays
-beyond it. So the largest power is found by narrowing, each end proved by an exact pair of laws, and the lower end is a mechanism
-that attains it. For concentrated privacy this takes in every order alpha > 1 and the limit alpha -> 1, which can be the one that
-binds.
-"""
+A test turns the output into one bit. By data processing (Bailie et al. 2024), power p at level a is possible exactly when the
+laws (p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and if some p >= a exceeds the bound, so does
+every larger p. The largest power is therefore enclosed by bisection. Each end is proved by an exact pair of laws, and the lower
+end is attained by a mechanism. For concentrated privacy this covers every order alpha > 1 and the limit alpha -> 1, which can be
+the one that binds. """
 
 from __future__ import annotations
 
@@ -205,7 +204,7 @@ def allowed_excess(divergence: OutputDivergence, bound: Number, factor: Bracket)
 
 
 def _is_ruled_out(divergence: OutputDivergence, bound: Number, factor: Bracket) -> bool:
-    """Whether P(S) <= e^a Q(S) is asked of every event for an e^a < F: then only P(S) = 0 is left, however thin the event."""
+    """Whether some e^a < F has P(S) <= e^a Q(S) for every event: then only P(S) = 0 is possible, however unlikely the event."""
     asked = None if bound.is_infinite else divergence.event_bounds(bound)
     with ctx.workprec(BITS + _GUARD):
         grown = factor.lower.enclose(BITS + _GUARD).log()

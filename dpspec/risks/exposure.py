@@ -1,6 +1,6 @@
-"""How many records of a table its exact tables determine in all attributes, before any noise: a property of the invariants alone.
+"""The number of records of a table that its exact tables determine in all attributes, before any noise.
 
-Counting is the work of an installed package, which contributes the function `exposed_records`.
+This is a property of the invariants alone. An installed package contributes the function `exposed_records` that counts them.
 """
 
 from __future__ import annotations

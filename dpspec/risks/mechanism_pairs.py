@@ -1,8 +1,8 @@
-"""Pairs of laws of a mechanism that attackers compare, on spaces that nobody can list.
+"""Pairs of laws of a mechanism that attackers compare, on spaces that are too large to list.
 
 Three sources are tried, the most exact first: all datasets of a small space; a theorem about the mechanism
-(`Mechanism.nearest_laws`); the two datasets that a proof of its claim found farthest apart, whose laws follow from how the
-mechanism is made. Where none applies, the smallest datasets of the space are tried.
+(`Mechanism.nearest_laws`); the two datasets for which a proof of its claim computed the largest divergence, whose laws follow
+from the structure of the mechanism. Where none applies, the smallest datasets of the space are tried.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ FARTHEST = "the datasets that a proof finds farthest apart"
 
 @attrs.frozen(kw_only=True)
 class Evidence:
-    """What is known of a specification when its risk is computed.
+    """The known facts about a specification when its risk is computed.
 
     Args:
-        pairs: datasets that a proof of the claim found far apart.
+        pairs: pairs of datasets with a large divergence, from a proof of the claim.
         dataset: the dataset whose universe is meant; None for all universes.
-        scope: what the pairs are, in words.
-        complete: whether no candidates that are asked about are farther apart.
+        scope: a description of the pairs, in words.
+        complete: whether no candidates in question have a larger divergence.
     """
 
     pairs: tuple[Pair, ...] = ()
@@ -67,7 +67,7 @@ def own_pairs(
     datasets: Sequence[object] | None = None,
     keep: KeptPair | None = None,
 ) -> ComparedPairs:
-    """The pairs of laws of a mechanism on datasets of one universe at most a distance apart.
+    """The pairs of laws of a mechanism on datasets of one universe whose distance is at most a bound.
 
     Args:
         mechanism, spec: the mechanism and the specification.
@@ -127,7 +127,7 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Ke
 
 
 def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> ComparedPairs | None:
-    """Those of the datasets that a proof found; where these are farther apart, of one of them and no record."""
+    """The pairs of a proof; where their distance is too large, pairs of one of the datasets and the empty one."""
     structure = structure_of(mechanism, spec)
     if structure is None or structure.is_sampled:
         return None

@@ -84,7 +84,7 @@ REPORT = "report.json"
 """The report of a release, which contains the specification that it was drawn under."""
 
 SCHEMA_BESIDE = ".dpspec/spec-1.schema.json"
-"""Where `dpspec new spec` puts the JSON schema, beside the file that names it."""
+"""The location where `dpspec new spec` writes the JSON schema, next to the file that names it."""
 SCHEMA_LINE = f"#:schema ./{SCHEMA_BESIDE}"
 """The first line of a new file: editors (Taplo, Even Better TOML) complete and check it by this schema, without a network."""
 
@@ -324,7 +324,7 @@ def _released_under(report: str) -> tuple[str, str]:
 
 
 def read_text(text: str, registry: Registry, name: str = "<text>", *, shared: Shared | None = None) -> SpecDocument:
-    """Read a specification from its text; `name` stands for the file in messages.
+    """Read a specification from its text; `name` replaces the file name in messages.
 
     Raises:
         as `read`.
@@ -481,7 +481,7 @@ class _Reader:
         )  # fmt: skip
 
     def _facts(self, rows: Mapping[str, list[tuple[int, Mapping[str, Any]]]]) -> dict[str, Any]:
-        """What the file says beside its claim, where it says something."""
+        """The statements of the file other than its claim, if there are any."""
         if not any(rows.values()) and not self.data.keys() & {"deployment", "provenance"}:
             return {}
         from dpspec.specfile.deployment import read_facts  # most files state none, and need none of its classes

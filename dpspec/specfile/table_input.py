@@ -1,6 +1,6 @@
-"""The table that is given: a file, a folder of households, a registered name or a data frame, read with a space's attributes.
+"""Reads an input table: a file, a folder of households, a registered name or a data frame, with the attributes of a space.
 
-No value of a table is in a message: what is no path is never shown.
+No value of a table appears in a message, and neither does an input that is not a path.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def formats_of(registry: Registry) -> Formats:
 
 
 def given_sources(name: str, document: SpecDocument, unit: str, registry: Registry) -> tuple[TableSource, ...]:
-    """The files of the table that a path stands for: those of its records, and of their persons where these lie beside them.
+    """The files of the table that a path names: those of its records, and of their persons where these are next to them.
 
     Empty for a name that is no path.
 
@@ -128,7 +128,7 @@ def given_sources(name: str, document: SpecDocument, unit: str, registry: Regist
 
 
 def given_table(name: str, document: SpecDocument, unit: str, registry: Registry, progress: Progress) -> Table:
-    """The table that a path or a registered name stands for, with the attributes of a unit of the specification's space.
+    """The table that a path or a registered name denotes, with the attributes of a unit of the specification's space.
 
     Raises:
         TableError: it cannot be read, or does not fit the space.

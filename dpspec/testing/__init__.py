@@ -1,4 +1,4 @@
-"""For authors of specifications and plugins: assertions, Hypothesis strategies, and the conformance kit.
+"""For authors of specifications and plugins: assertions, Hypothesis strategies, and the conformance tests.
 
     from dpspec.testing import assert_satisfies, pairs
 

@@ -1,4 +1,4 @@
-"""The conformance kit: every check on every subject of a plugin, from Python, pytest, or ``dpspec check-plugin NAME``.
+"""The conformance tests: every check on every subject of a plugin, from Python, pytest, or ``dpspec check-plugin NAME``.
 
     from dpspec.testing import parametrize
 
@@ -58,7 +58,7 @@ class CheckResult:
         check: the name of the check.
         subject: the subject in words.
         status: how it ended.
-        detail: what was found, why it was not asked, or why the failure was expected.
+        detail: the finding, the reason why the check does not apply, or why the failure was expected.
     """
 
     check: str
@@ -86,7 +86,7 @@ class CheckCase:
 
         Raises:
             CheckFailedError: the subject lacks the property.
-            NotApplicable: it is not asked of the subject.
+            NotApplicable: the check does not apply to the subject.
         """
         excluded = self.check.excluded(self.subject)
         if excluded:
@@ -179,7 +179,7 @@ _MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
     "spaces": Subjects.space_subjects,
     **dict.fromkeys(("rules", "tables", "formats", "workers", "adapters", "generators"), Subjects.plain_subjects),
 }
-"""How the subjects of a kind are made, where they need no space to stand on."""
+"""How the subjects of a kind are constructed, where they need no dataset space."""
 
 
 def _plugin(info: PluginInfo, module: Any) -> PluginSubject:

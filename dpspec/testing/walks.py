@@ -324,7 +324,7 @@ class _WalkSearch:
         return change
 
     def _check(self, left: Dataset, right: Dataset) -> None:
-        """Reject equal datasets, infinite distances, and pairs that an invariant which does not add up tells apart."""
+        """Reject equal datasets, infinite distances, and pairs that an invariant which does not add up distinguishes."""
         if left == right or self.spec.distance(left, right).is_infinite:
             reject()
         if self.rejected:

@@ -1,4 +1,4 @@
-"""The changes of one record that keep the invariants, up to what views of the records can tell apart.
+"""The changes of one record that preserve the invariants, up to what views of the records can distinguish.
 
 Let n(x) be the counts of the records of a unit by their kinds, and v = n(x') - n(x) for two datasets of one universe. Invariants
 that are tables of counts say that v adds up to 0 in each of their cells. Cells are sets of kinds; a family of them is *laminar*
@@ -14,8 +14,9 @@ when any two are disjoint or one lies in the other. The *signature* of a kind is
 The lemma holds for datasets of any number of records and for kinds that are too many to list. Where the invariants are not
 laminar, it holds for a laminar part of them, which allows more changes: what is an upper bound there is one for all of them.
 
-A change of one record is told here by a *pattern*: for each attribute whether it keeps its category, and which of the categories
-that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a few
+A change of one record is represented by a *pattern*: for each attribute whether it keeps its category, and which of the
+categories that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a
+few
 patterns for each attribute, however many categories it has.
 """
 
@@ -132,7 +133,8 @@ class SeenAttributes:
         return all(side(pattern[name])[place] for name, place in places)
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
-        """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""
+        """The attributes that the attributes of a table determine or restrict: those they lie within, and those that lie in
+        them."""
         known = {a.name: a for a in every}
         looked = _with_outer((*table.attributes, *(name for name, _ in table.where)), known)
         return {name for name in known if _with_outer((name,), known) & looked}
@@ -290,7 +292,7 @@ def laminar_parts(
     known = {a.name: a for a in space.attributes_of(unit)}
     matter = [table for table in tables if read(table)]
     alike = dict[tuple[bool, frozenset[Marginal]], Marginal]()
-    for table in tables:  # of the others it matters whether records may be added beside them, and to which parts they fit
+    for table in tables:  # for the other tables: whether records may be added elsewhere, and to which parts they fit
         if not read(table):
             fitting = frozenset(other for other in matter if _are_nested(table, other, known))
             alike.setdefault((bool(table.where), fitting), table)
@@ -361,7 +363,7 @@ def _refines(fine: Marginal, coarse: Marginal, known: Mapping[str, Attribute]) -
 
 
 TRIED = 40
-"""So many categories of an attribute are tried where a pattern asks for one."""
+"""The number of categories of an attribute that are tried where a pattern requires one."""
 
 
 def records_of(pattern: Pattern, columns: SeenAttributes, space: DatasetSpace, unit: str) -> tuple[Record, Record] | None:
@@ -512,7 +514,7 @@ class MemberView:
         return each[-1] ** 2
 
     def changes(self, sides: Sides, *, kept: bool, is_added: bool) -> list[CountChanges]:
-        """The ways in which a change of the larger record may change the counts; those that others stand for are left out.
+        """The ways in which a change of the larger record may change the counts; those that others dominate are left out.
 
         Args:
             sides: what `outer` sees of the change.

@@ -122,7 +122,7 @@ Sums = dict[tuple[bool, SeenChange], list[Chosen]]
 
 
 class AlikePatterns(Sequence[Pattern]):
-    """Patterns of all attributes that are seen alike; each is written out when it is asked for, as most never are.
+    """Patterns of all attributes that the views read alike; each is constructed on demand, as most are never used.
 
     Args:
         choices: what each chooses.
@@ -173,8 +173,8 @@ class Components:
     Args:
         columns: the attributes, with the sets of categories that are singled out.
         readers: what reads them.
-        is_added: whether a record is added, which stays what it is.
-        mirrored: the number that stands for a pair of laws and for its mirror image.
+        is_added: whether a record is added, whose attributes do not change.
+        mirrored: the number of a pair of laws, equal for its mirror image.
     """
 
     columns: SeenAttributes
@@ -193,7 +193,7 @@ class Components:
         """The largest changes.
 
         Args:
-            in_groups: whether parts may be left apart, to be composed, where together they have too many incomparable changes.
+            in_groups: whether parts may be separated, to be composed, where together they have too many incomparable changes.
         """
         parts = [self._of_part(names, readers) for names, readers in self._parts()]
         together: Sums = {(True, NOTHING_SEEN): [None]}
@@ -484,7 +484,7 @@ class Ties:
         return tied
 
     def root(self, name: str) -> str:
-        """The attribute that stands for all that a name is tied to."""
+        """The attribute that represents all attributes tied to a name."""
         while self.above[name] != name:
             self.above[name] = self.above[self.above[name]]
             name = self.above[name]

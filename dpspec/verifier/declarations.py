@@ -1,10 +1,11 @@
-"""Check what the divergences and invariants of a claim declare about themselves, on a few examples, before an engine uses it.
+"""Test the declared properties of the divergences and invariants of a claim on a few examples, before an engine relies on them.
 
 Engines skip work because a class declares a property: one order of each pair where distances are symmetric, bounds that add up
 along paths for a metric, integers instead of exact numbers for a `score`. The conformance tests check these declarations
-thoroughly, but a plugin may never have run them. Here they are checked on three laws, and on the datasets of a small space, once
-for each divergence and space. So are types (an exact number, a bracket, a value that has a hash), repeated calls, and the table
-that an invariant says to be. A declaration that fails is a defect of the plugin, and no verdict.
+thoroughly, but a plugin may never have run them. Here they are checked on three laws and on the datasets of a small space, once
+for each divergence and space. Types are checked as well (an exact number, a bracket, a hashable value), and so are repeated
+calls, and the table that an invariant claims to be. A false declaration is a defect of the plugin and raises an error; it is no
+verdict.
 """
 
 from __future__ import annotations

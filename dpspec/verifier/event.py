@@ -32,7 +32,7 @@ Listed = FiniteLaw | ExponentialLaw | EnclosedLaw
 
 _PRECISION = 128
 _TRIED = 12
-"""So many of the outcomes that tell most are tried as events; then unions of them."""
+"""The number of most discriminating outcomes that are tried as events; then unions of them."""
 _MOST_UNION = 512
 _CUTS = 16
 _FEW = 16
@@ -93,7 +93,7 @@ def _of_outcomes(law: Listed, outcomes: Sequence[OutputValue]) -> Bracket:
 
 def _of_interval(law: Law, event: Expression) -> Bracket | None:
     """P(low <= number < high) of laws on a line, and of one entry of a product."""
-    assert event.interval is not None  # noqa: S101 - asked by the caller
+    assert event.interval is not None  # noqa: S101 - ensured by the caller
     place, (low, high) = event.interval
     if isinstance(law, Product):
         return probability(law.laws[place], Expression.between(low, high)) if place < len(law.laws) else None
@@ -238,7 +238,7 @@ def _typed(outcome: OutputValue) -> str:
 
 
 def _chosen(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """The outcomes that tell most, and the likeliest ones."""
+    """The most discriminating outcomes, and the likeliest ones."""
     likely = sorted(ranked, key=lambda entry: -max(entry[1], entry[3]))[:_TRIED]
     return list(dict.fromkeys((*ranked[:_TRIED], *likely)))
 

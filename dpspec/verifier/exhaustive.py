@@ -5,7 +5,7 @@ For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over
 compared; two
 datasets at distance 0 must have the same law (Bailie, Gong, Meng and Drechsler 2024).
 
-The finite laws of a universe stand side by side in one table of integer weights.
+The finite laws of a universe are the rows of one table of integer weights.
 
 The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
 `score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
@@ -207,7 +207,7 @@ def verify(
     """Judge whether a mechanism satisfies a specification.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         datasets: look only at these datasets of the space; without it, at all of them.
         laws: the laws on some datasets, where they are known already, or those of a function of the output.
@@ -260,7 +260,7 @@ def refute_on(
     Both laws are computed and compared as exactly as in a walk through the whole space. Nothing is ever verified here.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         groups: the datasets of one group are compared with each other.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
@@ -303,8 +303,8 @@ def refute_on(
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
     """Judge a claim whose budget has no published number to rely on.
 
-    What is refuted whatever the number is, is refuted; what keeps the least number that it can be, is verified; of all else the
-    constant is told.
+    A claim that is false for every number is refuted; a claim that holds for the least possible number is verified; otherwise the
+    constant is reported.
 
     Args:
         spec: the specification.

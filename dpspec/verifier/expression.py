@@ -2,7 +2,7 @@
 
 The *shape* is everything that is not a finite number.
 
-Outputs are told apart as `dpspec.verifier.observation` sees them.
+Outputs are distinguished as `dpspec.verifier.observation` defines.
 
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
     an exception -> ("raises", type, message, what is seen of it, its place in the code), ()
@@ -18,7 +18,7 @@ An output is written as a *form*, a list that begins with its kind:
 The details of an exception are its place in the code and a digest of all that is seen of it: traceback, causes, context, notes
 and attributes; without them the form covers every exception of that type and message.
 
-Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
+Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] match any number of that
 type, and so do numpy's types of numbers by their names, as in ["np.int64", "5"]. The *numbers of an output* are its finite ints
 and floats in reading order, from place 0. An expression is one of
 
@@ -65,7 +65,7 @@ Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
 
 MOST_NUMBERS = 512
-"""Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
+"""The largest number of features of an output; further numbers are left out of the features (they still distinguish atoms)."""
 _EXACT = 2**53
 _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
 
@@ -175,7 +175,7 @@ def outcome_atom(outcome: Any) -> Atom:
     >>> outcome_atom(observed([0, 1])) == atom([0, 1]), outcome_atom((observed(True), 2)) == atom((True, 2))
     (True, True)
 
-    What cannot be compared as an output is told apart as the law does it, by how it is written.
+    Values that cannot be compared as outputs are distinguished as by the law, by their written form.
     """
     if _is_sight(outcome):
         return _seen(outcome)
@@ -407,7 +407,7 @@ def filled(shape: Iterable[Any], numbers: Iterator[float]) -> Form:
         return (kind,) if value is None else (kind, str(int(value)) if "int" in kind else float(value).hex())
     if kind == "raises" and len(parts) > 2:
         return (kind, *map(str, parts[:2]), _details(parts[2]))
-    if parts and isinstance(parts[-1], str):  # no parts of its own: what tells it apart, and how it is written
+    if parts and isinstance(parts[-1], str):  # no parts of its own: its identity, and its written form
         return (kind, *(part if isinstance(part, str) else repr(part) for part in parts))
     return (kind, *(filled(part, numbers) if isinstance(part, tuple) else str(part) for part in parts))
 
@@ -442,7 +442,7 @@ def numbers(given: Form) -> list[Fraction]:
 
 
 def fits(output: Form, pattern: Form) -> bool:
-    """Whether an output has a form, where a number that is left out stands for any.
+    """Whether an output has a form, where a number that is left out matches any.
 
     >>> fits(("tuple", ("int", "3")), ("tuple", ("int",))), fits(("int", "3"), ("float",))
     (True, False)

@@ -36,7 +36,7 @@ class FunctionError(DpspecError):
 
 
 class PowerError(DpspecError):
-    """A plain function was not refuted, but not looked at closely enough: a fault of the size that was named could be missed."""
+    """A plain function was not refuted, but the search was not close enough: a fault of the stated size could be missed."""
 
     code = "power"
     exit_code = 3
@@ -56,7 +56,8 @@ class Sampling:
             of one type and message.
         loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
             events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
-        dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
+        dataset, generator: the adapters for the dataset and the random number generator of the function; by default by its
+        annotations.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']
@@ -145,7 +146,7 @@ class FunctionJudge(Protocol):
     def verify_named(
         self, function: NamedFunction, spec: PrivacySpec, *, registry: Registry | None, progress: Progress | None
     ) -> Verdict:
-        """The same for a function that is named; one that nobody imported is imported where it can do no harm."""
+        """The verdict for a function given by its name; a module that is not imported yet is imported in a sandbox."""
 
     def replay(
         self,

@@ -69,8 +69,8 @@ OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
-"""So many pairs of datasets of one universe are compared besides, of so many of the smallest datasets; the last number is for
-spaces with more kinds than are listed, of which the smallest datasets are almost alike."""
+"""The number of further pairs of datasets of one universe that are compared, and the number of smallest datasets they are from;
+the last number is for spaces with more kinds than are listed, whose smallest datasets are almost alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -150,7 +150,7 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Outside the space of the claim a plugin may raise whatever it likes: it is asked what no one else asks it."""
+    """Outside the space of the claim a plugin may raise any exception, because no other code calls it there."""
     try:
         yield
     except ContradictedError:
@@ -256,8 +256,8 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
 
 
 def _records(structure: Structure, space: DatasetSpace) -> int:
-    """The largest number of records in a reduced space. Laws of samples grow fast; a sample of a fixed size needs a record beside
-    it, and a space of a known size is reduced to one record less."""
+    """The largest number of records in a reduced space. Laws of samples grow fast; a sample of a fixed size needs one more
+    record, and a space of a known size is reduced to one record less."""
     if not structure.is_sampled:
         return RECORDS
     least, most = sizes_of(space)

@@ -1,7 +1,7 @@
-"""From below: one pair of datasets of the space, in one universe, on which d_Pr and d_X are computed from the structure.
+"""Lower bounds of the constant: a pair of datasets, in one universe, for which d_Pr and d_X are computed from the structure.
 
-The patterns of changes are turned into records, and these into datasets, the costliest first. Two records that exchange what an
-invariant looks at are tried too, larger records whose members are all alike, and changes beside many equal records.
+The patterns of changes are turned into records, and these into datasets, the costliest first. Further candidates are two records
+that exchange the attributes an invariant reads, larger records whose members are all alike, and changes among many equal records.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_EVALUATED = 100_000
 """So many invariants are evaluated in a search for a pair at most, counted once for each pair: about two seconds."""
 
 PAIRS_TRIED = 100
-"""So many patterns are turned into datasets, the farthest apart first."""
+"""The number of patterns that are turned into datasets, those of the largest divergence first."""
 
 MOST_RANKED = 5_000
 """So many patterns of a member are put in order."""
@@ -55,7 +55,8 @@ ALIKE_TRIED = 4
 """So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
 
 MOST_UNREAD = 10_000
-"""At most so many records that no view reads are put beside those that change, where the space asks for as many records."""
+"""The largest number of records that no view reads that are added to those that change, where the space requires as many
+records."""
 
 ExchangedRecords = tuple[tuple[Record, ...], tuple[Record, ...]]
 """The records that go, and those that come."""
@@ -159,7 +160,7 @@ class Attaining:
                                 yield left, right
 
     def _better(self, best: SeenPair | None, exchanges: Iterable[ExchangedRecords], unit: str, precision: int) -> SeenPair | None:
-        """The best pair so far, or a better one that differs in such records, alone or beside others."""
+        """The best pair so far, or a better one that differs in such records, alone or with further records."""
         each = 1 + len(self.spec.multiverse.induced_by() or ())
         for gone, come in self._in_both_orders(exchanges):
             for others in self._companions(gone, come):
@@ -214,7 +215,7 @@ class Attaining:
         steps = self.sensitivity.steps
         gone: tuple[Record, ...] = () if change.is_added else records[:1]
         come: tuple[Record, ...] = records[1:]
-        if self.structure.drawn is not None and change.is_added:  # beside others of one kind, whose place it takes in the sample
+        if self.structure.drawn is not None and change.is_added:  # it replaces one of several equal records in the sample
             gone, come = records[:1], records
         yield gone, come
         price = steps.added if change.is_added and steps.added is not None else steps.replaced
@@ -276,7 +277,7 @@ class Attaining:
         return (records for records in found if records is not None)
 
     def _kinds(self, views: Sequence[View], base: Record) -> list[Record]:
-        """Members beside one that lie in different cells of all views, as far as categories differ."""
+        """Further members that lie in different cells of all views, as far as categories differ."""
         space, inner = self.spec.space, views[0].table.unit
         part, found, seen = Changes.found_in(space), [base], {tuple(view.table.cell_of(base, space) for view in views)}
         looked = {name for view in views for name in view.table.attributes}
@@ -302,7 +303,7 @@ class Attaining:
         return sorted(size for size in sizes if size > 0 and (largest is None or size <= largest))
 
     def judged(self, left: Dataset, right: Dataset, precision: int) -> SeenPair | None:
-        """What is known of a pair; None where nothing is asked of it, or the views do not compare it."""
+        """The divergence and distance of a pair; None where the claim does not constrain it, or the views do not compare it."""
         space = self.spec.space
         if left == right or not self.spec.multiverse.share_universe(left, right, space):
             return None
@@ -321,7 +322,7 @@ class Attaining:
         return SeenPair(left=left, right=right, distance=distance, divergence=apart)
 
     def of_views(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
-        """d_Pr of what the views give on two datasets, of a sample where records take part by chance; None where unknown."""
+        """d_Pr of the answers of the views on two datasets, for a random sample of the records; None where unknown."""
         return self._on_samples(left, right, precision) if self.sensitivity.is_sampled else self._apart(left, right, precision)
 
     def _apart(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
@@ -352,7 +353,8 @@ class Attaining:
     def _on_drawn(
         self, base: Sequence[Counter[Any]], more: Sequence[Counter[Any]], totals: tuple[int, int], precision: int, turned: bool
     ) -> Bracket | None:  # fmt: skip
-        """The same where a dataset has records that are all alike, and the other one has another among them, or beside them."""
+        """The same where a dataset has equal records, and the other one has another record in addition or in place of one of
+        them."""
         n, most = totals
         size = min(self.structure.drawn or 0, most)
         found = []
@@ -377,7 +379,7 @@ class Attaining:
         return self.sensitivity.apart(tuple(found), precision, rate, is_turned=is_turned)
 
     def _released(self, left: Dataset, right: Dataset) -> Number:
-        """How far the laws of what is released are apart at least."""
+        """A lower bound of the divergence of the laws of the release."""
         laws = [None if self.law is None else self.law(dataset) for dataset in (left, right)]
         before, after = laws
         if before is None or after is None:

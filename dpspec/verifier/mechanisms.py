@@ -38,7 +38,7 @@ def judged(
     """Judge a mechanism on every dataset of a space.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         most: a space of more datasets is not walked.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
@@ -70,7 +70,7 @@ def judged_unlisted(
 
     Args:
         mechanism, spec, registry: as for `judged`.
-        most_work: how much work the search for a pair may take.
+        most_work: the largest amount of work of the search for a pair.
 
     Returns:
         A verdict, or why there is neither a proof nor a pair.

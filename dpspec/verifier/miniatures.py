@@ -1,13 +1,13 @@
-"""What a miniature says about a claim: which block it exchanges, and whether the constant grows with a size that it lowers.
+"""Evidence of a miniature for a claim: which blocks it exchanges, and whether the constant grows with a size that it lowers.
 
 A *miniature* of a space is the same space with smaller sizes: fewer records at most, fewer members of a household, fewer
 categories or blocks, fewer coordinates. Everything else is equal; whatever is not is no miniature of it but another space.
 
-A claim on a large space is looked at on a small one. That says something about the claim only if all but the sizes of the space
-is the claimed thing itself, and if the sizes do not matter: the engine raises each lowered size on its own, one step after the
-other, as far as a bound of work allows, and last all of them together by one step. Where the budget is
-one number for all universes, a constant (sup d_Pr / d_X) that grows with a size means that the miniature hides what the claim is
-about. A budget that differs by universe is meant to follow the size; there the share of the budget that is used is told.
+A claim on a large space is verified on a small one. That is evidence for the claim only if everything but the sizes of the space
+is as claimed, and if the sizes do not matter. The engine raises each lowered size on its own, one step after the other, as far as
+the work limit allows, and finally all of them together by one step. Where the budget is one number for all universes, a constant
+(sup d_Pr / d_X) that grows with a size means that the miniature hides the effect that the claim is about. A budget that differs
+by universe is meant to follow the size; there the used share of the budget is reported.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def _with_one_more(name: str, here: Attributes, claimed: Mapping[str, Attribute]
     if all(attribute.count is not None for attribute in _chain(name, here)):
         counts = {name: next(a.size for a in here if a.name == name) + 1}
         before = {attribute.name: attribute.size for attribute in here}
-        for attribute in here:  # a coarser one stands before those that lie within it; each of its parts keeps what it holds
+        for attribute in here:  # a coarser one precedes those that lie within it; each of its parts keeps its content
             coarser = attribute.within
             if coarser in counts:
                 counts[attribute.name] = counts[coarser] * -(-attribute.size // before[coarser])
@@ -232,7 +232,7 @@ class Grown:
 
 
 def exchanged(document: SpecDocument, miniature: Miniature) -> tuple[str, ...]:
-    """The blocks of a miniature that are other ones than those claimed, apart from the sizes of the space."""
+    """The blocks of a miniature that differ from the claimed ones, other than in the sizes of the space."""
     found = [] if lowered(miniature.spec.space, document.spec.space) is not None else ["space"]
     blocks = [field.name for field in attrs.fields(PrivacySpec) if field.name != "space"]
     found += [name for name in blocks if getattr(miniature.spec, name) != getattr(document.spec, name)]
@@ -257,7 +257,7 @@ def grown(
         spec, mechanism: the miniature.
         claimed: the space of the claim.
         registry: where the provenance of the blocks is looked up.
-        effort: how many datasets and pairs of them are looked at while all sizes are raised.
+        effort: the number of datasets and pairs of them that are checked while all sizes are raised.
     """
     constants = [result.constant for result in verdict.universes]
     effort //= 1 if all(constant.is_exact for constant in constants) else REFINED
@@ -273,7 +273,7 @@ def grown(
 
 @attrs.define(kw_only=True)
 class _Raised:
-    """Raises sizes of one miniature; `left` is how many datasets and pairs may still be looked at."""
+    """Raises sizes of one miniature; `left` is the number of datasets and pairs that may still be checked."""
 
     mechanism: Mechanism
     claimed: DatasetSpace
@@ -325,7 +325,7 @@ class _Raised:
     def judged(self, spec: PrivacySpec) -> Verdict | str:
         """The verdict on a larger space, or why there is none."""
         size, most = spec.space.cardinality(), min(DATASETS, self.left)
-        if size is None or size > most:  # before anything is asked of a space that may be huge
+        if size is None or size > most:  # before any method of a possibly huge space is called
             held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
             return f"the space has {held}, above the {most:,} that are left to check"
         try:

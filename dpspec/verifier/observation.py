@@ -1,4 +1,4 @@
-"""What an observer holds of one call: the value that it returns, the exception that it raises, the text that it prints.
+"""The observable outcome of one call: the value that it returns, the exception that it raises, the text that it prints.
 
 Every engine distinguishes outcomes by `observed` alone: the enumerating one and the second opinion as it is, the sampling one
 through `dpspec.verifier.expression.atom`, which is made of it. Two calls have the same outcome when these agree:
@@ -52,7 +52,7 @@ else:
 _ITSELF = (int, str, bytes, type(None))
 _DEEPEST = 100
 _LONGEST = 14_000
-"""Bits of an integer that Python writes as text without being asked twice."""
+"""The largest number of bits of an integer that Python converts to text under its default limit."""
 _PLACES = (types.GetSetDescriptorType, types.MemberDescriptorType)
 _MUTABLE = (list, dict, set, bytearray, collections.deque)
 _OWN = ("__str__", "__repr__", "__eq__", "__ne__", "__hash__", "__getattribute__", "__getattr__", "args")
@@ -73,9 +73,9 @@ class Observed:
 
     Args:
         kind: what it is, such as ``list``, ``np.int64`` or ``raises``.
-        content: what tells it apart from others of its kind.
-        write: how it is written; it tells nothing apart, nor do the others.
-        parts: of a collection what its parts are seen as; together with the kind they say everything.
+        content: what distinguishes it from others of its kind.
+        write: writes it as text; not part of the comparison, and neither are the remaining fields.
+        parts: of a collection, its observed parts; together with the kind they determine it.
         number: of a number its value, where it is a double.
     """
 
@@ -224,7 +224,7 @@ Look = Callable[[Any, dict[int, Any], int], Hashable]
 
 
 def _look(value: Any, kind: type) -> Look:  # noqa: PLR0911 - one return for each kind
-    """How a value is looked at whose type is not one of the few that are known by name."""
+    """The comparison for a value whose type is not one of the few that are known by name."""
     if kind is np.ndarray:
         return _array
     if issubclass(kind, np.generic):
@@ -346,7 +346,7 @@ def _array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
 
 
 def _drawn_array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
-    """An array of placeholders and plain numbers, as the array of numbers that it stands for."""
+    """An array of placeholders and plain numbers, as the array of numbers that it represents."""
     kinds = {np.dtype(type(part.sample)) for part in value.flat if issubclass(type(part), Placeholder)}
     if len(kinds) > 1:
         raise UnobservableError(value, "is an array of drawn numbers of several types")
@@ -490,7 +490,7 @@ class Frame:
 
 
 def _in_places(value: Any) -> list[tuple[str, Any]]:
-    """What an object keeps beside its dictionary: slots, and what Python's own exceptions hold, such as an exit code."""
+    """The state of an object outside its dictionary: slots, and the fields of Python's own exceptions, such as an exit code."""
     return [(name, getattr(value, name)) for name in _place_names(cast("Hashable", type(value))) if hasattr(value, name)]
 
 
@@ -502,7 +502,7 @@ def _place_names(kind: Any) -> tuple[str, ...]:
 
 @cache
 def _callers() -> tuple[str, ...]:
-    """The folders of dpspec and of the packages that judge functions: code of theirs calls the code that is judged."""
+    """The folders of dpspec and of the packages that verify functions: their code calls the code under test."""
     packages = {"dpspec", *(place.module.partition(".")[0] for place in contributed(JUDGES).values())}
     found = (find_spec(package) for package in sorted(packages))
     folders = (folder for spec in found if spec is not None for folder in spec.submodule_search_locations or ())

@@ -1,11 +1,11 @@
-"""Verifying a claim on the whole space, however large: a proof from the structure of the mechanism, and one pair of datasets.
+"""Proofs of a claim on the whole space, however large, from the structure of the mechanism; and one pair of datasets from below.
 
-The structure says that the output is made of independent views of the records, and of what is computed from them and from facts
+The structure decomposes the output into independent views of the records, and into values computed from them and from facts
 that the universe fixes. Then
 
 1. *sensitivity*: two datasets of a universe at distance d are joined by changes of one record, of total price d;
 2. *noise*: d_Pr of a change is that of the few answers that it moves (both in `dpspec.verifier.sensitivity`);
-3. *sample*: where each record takes part by chance, a change is seen only if its record does;
+3. *sample*: where each record is sampled with a probability below 1, a change has an effect only if its record is sampled;
 4. *path*: where d_Pr is a metric, d_Pr(P_x, P_x') is at most the sum over the changes, and so at most d times the largest
    quotient of d_Pr and price over the patterns. The laws on the way need not be those of datasets: counts may be anything.
    Between neighbours there is one change, and d_Pr may be anything;
@@ -64,7 +64,7 @@ from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
 EVERY = "every universe"
-"""The label of what holds in all universes of a space that nobody lists."""
+"""The label of results for all universes of a space that is too large to list."""
 
 WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "derived"
 
@@ -74,7 +74,7 @@ OTHER_SPACE = (
 """What a proof rests on where the mechanism raises an error for its own law on the space of the claim."""
 
 MANY_OTHERS = 50
-"""So many other records are put beside a pair, so that a law which changes with the number of records is seen."""
+"""The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
 
 NOT_COMPUTED = "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
 UNCONFIRMED = (
@@ -84,7 +84,7 @@ UNCONFIRMED = (
 """What a proof rests on where datasets at finite distance exist, but nothing bounds the constant from below."""
 
 ANOTHER = "any other outcome"
-"""What is released where it is not the outcome that is looked at."""
+"""The alternative to the outcome that is tested: all other outputs."""
 
 FEW_ANSWERS = 1_000
 """With at most so many answers, the law that the mechanism states is held against its structure."""
@@ -223,7 +223,7 @@ class _Proof:
 
     @classmethod
     def of(cls, mechanism: Mechanism, structure: Structure, spec: PrivacySpec, bound: Number) -> _Proof:
-        """What is to be shown; the laws of the mechanism are asked for only where its views are not published, and few."""
+        """The goal of the proof; the laws of the mechanism are computed only where its views are not published, and few."""
         known = Sensitivity(structure=structure, spec=spec)
         asked = None if structure.publishes_views else partial(_small_law, mechanism, structure, spec)
         return cls(spec=spec, bound=bound, sensitivity=known, attaining=Attaining(sensitivity=known, law=asked))
@@ -356,7 +356,7 @@ class _Proof:
         return ProofStep(step="sizes", says=says, citation="", data={"records": listed})
 
     def _sample(self) -> ProofStep:
-        """How records take part by chance."""
+        """The sampling of the records."""
         size, least, citation = self.structure.drawn, self.sensitivity.least, "Balle, Barthe and Gaboardi 2018"
         own = own_samples(self.structure)
         rates = sorted({str(view.rate) for view in own if isinstance(view, SampledView)})
@@ -439,7 +439,7 @@ def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> V
 
 def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> Verdict:
     """The verdict on the pair of a theorem: by its laws, or by those of whether one outcome is released."""
-    assert found.pair is not None  # noqa: S101 - the caller asks
+    assert found.pair is not None  # noqa: S101 - ensured by the caller
     if found.probabilities is None:
         return verify(mechanism, spec, datasets=found.pair)
     laws: dict[Dataset, Law] = {
@@ -519,8 +519,8 @@ def _no_law(mechanism: Mechanism, proof: _Proof, dataset: Dataset) -> str:
 
 
 def _tried(mechanism: Mechanism, structure: Structure, proof: _Proof, found: Verdict) -> tuple[str, ...]:
-    """Hold the law of the mechanism against its structure on the space itself, where the law is small: on the pair of the
-    verdict, and on the same pair beside many other records.
+    """Compare the law of the mechanism with its structure on the space itself, where the law is small: on the pair of the
+    verdict, and on the same pair with many further records.
 
     Returns:
         what the verdict takes for granted, where the law cannot be computed on that pair although it has few answers.

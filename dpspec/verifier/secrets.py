@@ -54,8 +54,8 @@ class SecretChange:
         attributes: the attributes that may differ: the secret ones, with those that follow from them.
         pair: two datasets of one universe that differ there alone.
         reacting: the measurements of the mechanism whose answers differ on them.
-        measured: how many measurements there are.
-        distance: how far apart the two datasets are.
+        measured: the number of measurements.
+        distance: the distance of the two datasets.
         is_worst: whether every other change of the secret moves some of the same answers, and no others.
         told_apart: the invariants in which datasets differ that were tried and share no universe.
     """
@@ -151,8 +151,8 @@ def _worst(
 def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:
     """Two datasets on which a mechanism has numbers of its own, and which they are in words.
 
-    Those that the check of the claim found farthest apart. Where these are at distance 0 and refute the claim, no budget speaks
-    about them; then the costliest change of what one record holds itself, if one is found.
+    First those with the largest divergence in the verification of the claim. Where these are at distance 0 and refute the claim,
+    no budget applies to them; then the costliest change of the content of one record, if one is found.
 
     Args:
         mechanism, spec: the mechanism and the specification.

@@ -131,7 +131,7 @@ class RecordChange:
     """A change of one record as the views see it.
 
     Args:
-        patterns: what becomes of its attributes, in some of the ways that the views do not tell apart.
+        patterns: the changes of its attributes, some of those that the views do not distinguish.
         price: what it adds to d_X.
         laws: the laws of the answers that change.
         is_added: whether the record is added (or removed), not replaced.
@@ -160,7 +160,7 @@ NumberedCase = tuple[int, ...]
 """A case by the numbers of its pairs of laws, in order; equal laws have one number, so that what looks the same is found."""
 
 FAILED = -1
-"""Stands for the laws of answers of which no case is known: an error only where the change is allowed."""
+"""Placeholder for the laws of answers of which no case is known: an error only where the change is allowed."""
 
 Cost = tuple[RecordChange, Bracket]
 """A change with the quotient of d_Pr and price."""
@@ -244,7 +244,7 @@ class Sensitivity:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether each record takes part by chance."""
+        """Whether the records are sampled independently."""
         return self.structure.is_sampled
 
     def share(self, *, is_added: bool) -> Fraction:
@@ -305,7 +305,7 @@ class Sensitivity:
         return self._columns_of[unit]
 
     def singled_out(self, unit: str, categories: Mapping[str, tuple[frozenset[str], ...]]) -> SeenAttributes:
-        """`columns`, with further sets of categories that patterns tell apart; for all that is asked afterwards."""
+        """`columns`, with further sets of categories that patterns distinguish; for all later calls."""
         if categories:
             self._columns_of[unit] = self._seen(unit, categories)
         return self.columns(unit)
@@ -438,7 +438,7 @@ class Sensitivity:
         return tuple(found)
 
     def _by_parts(self, largest: LargestChanges, price: int, *, is_added: bool) -> RecordChange:
-        """One change that stands for all: of each tied part the worst is taken, and all of them are composed.
+        """One change that dominates all: of each tied part the worst is taken, and all of them are composed.
 
         Its pattern is that of the worst of each part.
         """
@@ -693,7 +693,7 @@ class Sensitivity:
         return SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
 
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
-        """What one member can change, added or, beside others, replaced.
+        """The largest change by one member that is added or, among others, replaced.
 
         Args:
             views: what looks at members.
@@ -774,7 +774,7 @@ class Sensitivity:
         return max((cost.upper for _, cost in costs), default=ZERO)
 
     def apart(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
-        """d_Pr of the answers that change, on a sample where the record takes part by chance.
+        """d_Pr of the answers that change, on a sample that contains the record with a probability.
 
         Args:
             laws: before and after, on a sample that the record is in.
@@ -835,6 +835,6 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
 
 
 def _of_all(laws: Case) -> Dichotomy:
-    """The pair of the product laws, equal pairs being told apart once."""
+    """The pair of the product laws, where each pair of equal factors is compared once."""
     apart = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
     return product_of(apart[pair] for pair in laws)

@@ -245,14 +245,14 @@ MUTANTS = (
     ),
     Mutant(
         "shortened proof: the checker believes any pair",
-        "plugins/dpspec-checker/src/dpspec_checker/stated.py",
+        "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "    need(reached, f",
         "    need(True, f",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
     ),
     Mutant(
         "shortened proof: the checker reads no hash",
-        "plugins/dpspec-checker/src/dpspec_checker/stated.py",
+        "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "need(row[\"sha256\"] == digest,",
         "need(bool(digest),",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
@@ -273,14 +273,14 @@ MUTANTS = (
     ),
     Mutant(
         "partial search: the strongest attacker is exact",
-        "plugins/dpspec-attackers/src/dpspec_attackers/strongest.py",
+        "plugins/dpspec-attackers/src/dpspec_attackers/full_knowledge.py",
         "self._about(looked.sense, ",
         "self._about(Sense.EQUALS, ",
         "tests/attacks/test_optional_variants.py",
     ),
     Mutant(
         "partial search: the independent record is exact",
-        "plugins/dpspec-attackers/src/dpspec_attackers/independent.py",
+        "plugins/dpspec-attackers/src/dpspec_attackers/independent_records.py",
         "relation = Sense.EQUALS if complete else Sense.AT_LEAST",
         "relation = Sense.EQUALS",
         "tests/attacks/test_optional_variants.py",

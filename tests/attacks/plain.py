@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.automatic.formulas import Affine, Hole
-from dpspec_code.automatic.whole import NoConstant, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError

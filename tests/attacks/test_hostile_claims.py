@@ -12,7 +12,7 @@ import attrs
 import pytest
 from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference
 from dpspec_flavours.secrets.averages import Subsampled
-from dpspec_flavours.universes.parted import ByPart
+from dpspec_flavours.universes.part_budgets import ByPart
 from dpspec_noise import (
     AboveThreshold,
     BoundedContributions,

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from dpspec_checker.stated import ORDER
+from dpspec_checker.statements import ORDER
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 from dpspec_attackers.counts import BlockKnowledge, Uniqueness
-from dpspec_attackers.independent import IndependentRecord
+from dpspec_attackers.full_knowledge import StrongestAttacker
+from dpspec_attackers.independent_records import IndependentRecord
 from dpspec_attackers.membership.strong import StrongMembership
-from dpspec_attackers.strongest import StrongestAttacker
 from dpspec_attackers.tester import AttributeRestricted, FrequentistTester
 from dpspec_checker.check import check_derivation
 from dpspec_checker.proofs import check_proof

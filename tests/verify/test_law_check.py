@@ -8,7 +8,7 @@ import pytest
 from dpspec_divergences import AddRemove, Hamming, MultDelta, Neighbour
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
-from dpspec_noise.combined import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
+from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
 from dpspec import Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError

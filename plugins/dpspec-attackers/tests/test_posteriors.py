@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import pytest
+from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
-from dpspec_attackers.strongest import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpspec_code import apart as module
-from dpspec_code.apart import CAN_FORK, Stopwatch, apart
+from dpspec_code import child_process as module
+from dpspec_code.child_process import CAN_FORK, Stopwatch, apart
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError
 
 from dpspec import read

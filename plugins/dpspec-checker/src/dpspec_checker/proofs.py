@@ -45,7 +45,7 @@ from dpspec_checker.noise import (
 )
 from dpspec_checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
 from dpspec_checker.pairs import METRICS
-from dpspec_checker.stated import (
+from dpspec_checker.statements import (
     EXIT_CODES,
     SpecificationFile,
     StatedVerdict,

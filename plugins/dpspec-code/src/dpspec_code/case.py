@@ -41,21 +41,21 @@ from dpspec.plugin.judges import (
     presented,
     verify_exhaustively,
 )
-from dpspec_code.apart import Clock, Result, Returned, apart, note
 from dpspec_code.automatic import Sampler
-from dpspec_code.automatic.afterwards import CutFunction, cuts, follows
 from dpspec_code.automatic.entries import answers_by_entry, answers_one_by_one, claim_of_one_entry, padded
+from dpspec_code.automatic.postprocessing import CutFunction, cuts, follows
 from dpspec_code.automatic.rewriting import prepare
 from dpspec_code.automatic.sampler import ENUMERATES, NOISE, RunCounter, RunLimitError, enumerate_law
-from dpspec_code.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
-from dpspec_code.beyond import exceeding_pair
+from dpspec_code.automatic.symbolic import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec_code.bits import refute_bits
+from dpspec_code.child_process import Clock, Result, Returned, apart, note
+from dpspec_code.crosscheck import MOST_DATASETS, compared_by_runs, second_opinion
 from dpspec_code.fingerprint import Fingerprint, ProcessSettings, explained
 from dpspec_code.functions import adapted, name_of
+from dpspec_code.refutation import exceeding_pair
 from dpspec_code.sampled.calls import Function, datasets as tried_datasets
 from dpspec_code.sampled.engine import cover, refute
 from dpspec_code.sampled.witness import Fault
-from dpspec_code.second import MOST_DATASETS, compared_by_runs, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError, refuse, shape, trial
 
 ENUMERATED = 500

@@ -24,7 +24,7 @@ from dpspec.plugin.judges import (
 )
 from dpspec_code.case import PATHS, FunctionSampler
 from dpspec_code.functions import adapted
-from dpspec_code.named import in_sandbox
+from dpspec_code.named_function import in_sandbox
 from dpspec_code.sampled.witness import event_counts
 
 

@@ -32,7 +32,7 @@ import attrs
 import dpspec
 from dpspec import DpspecError
 from dpspec.plugin.judges import LibraryError, OwnFaultError, Progress, error_from_data, error_to_data, harmless
-from dpspec_code.apart import (
+from dpspec_code.child_process import (
     PATIENCE,
     account_of,
     allow_own_acts,

@@ -22,7 +22,7 @@ import numpy as np
 from dpspec import DpspecError
 from dpspec.plugin import Dataset
 from dpspec.plugin.judges import UnobservableError, count, observed, presented, text_of
-from dpspec_code.apart import Cut, note
+from dpspec_code.child_process import Cut, note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 FIRST = 24

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_code.apart import CAN_FORK, Act, Spare, apart, note
-from dpspec_code.second import ERROR, second_opinion
+from dpspec_code.child_process import CAN_FORK, Act, Spare, apart, note
+from dpspec_code.crosscheck import ERROR, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionRaisesError
 
 from dpspec.laws.enclosures import EnclosedLaw
@@ -192,7 +192,7 @@ def test_right_laws_are_doubted_no_more_often_than_said() -> None:
     probability below 1e-9; the bounds are loose, so there are far fewer. A law wrong by 1/10 is doubted every time."""
     rng = np.random.default_rng(0)
     doubts = 0
-    from dpspec_code.second import exceeds
+    from dpspec_code.crosscheck import exceeds
 
     for _ in range(400):
         hits = int(rng.binomial(4000, 0.25))

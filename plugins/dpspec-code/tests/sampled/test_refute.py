@@ -10,7 +10,7 @@ import time
 import attrs
 import numpy as np
 import pytest
-from dpspec_code import apart as apart_module
+from dpspec_code import child_process as apart_module
 from dpspec_code.sampled.engine import fingerprint, refute
 from dpspec_divergences import UserMetric
 

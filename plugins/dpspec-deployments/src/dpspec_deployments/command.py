@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpspec import CommandAnswer
     from dpspec.plugin.applications import Progress
-    from dpspec_deployments.begin import DeploymentQuestion
+    from dpspec_deployments.new_deployment import DeploymentQuestion
 
 _VERDICTS = ("verified", "stand-in", "miniature", "recorded", "refuted", "undecided", "unchecked", "not-stated", "plugin")
 

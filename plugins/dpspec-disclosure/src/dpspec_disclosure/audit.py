@@ -23,7 +23,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, Word, count, raise_all
-from dpspec_disclosure.feasible import FeasibleSet, Largest, Leaf, Multipliers, Node, NoTableFits, Range, Split, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, Leaf, Multipliers, Node, NoTableFits, Range, Split, Terms
 from dpspec_disclosure.linked_tables import Later, Population, TableCell, cell_name, populations, read_cells
 from dpspec_disclosure.published_attackers import PublishedAttack, attack_published
 from dpspec_disclosure.rules import RuleFile

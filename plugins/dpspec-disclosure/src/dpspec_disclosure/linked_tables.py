@@ -21,7 +21,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import harmless, raise_all, read_bytes
-from dpspec_disclosure.feasible import FeasibleSet, Interval, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Interval, Statement, Terms
 from dpspec_disclosure.rules import RuleFile
 from dpspec_disclosure.table_files import ADVICE, MOST_BYTES, TableFaults, at_line, opened, whole_number
 

@@ -28,7 +28,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import read_bytes
-from dpspec_disclosure.feasible import FeasibleSet, NoTableFits, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, NoTableFits, Statement, Terms
 from dpspec_disclosure.linked_tables import Codes, Population, base_cells
 from dpspec_disclosure.table_files import MOST_BYTES, at_line, opened
 

@@ -26,7 +26,7 @@ import attrs
 from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, count
 from dpspec_disclosure.audit import named_places
-from dpspec_disclosure.feasible import FeasibleSet, Largest, NoTableFits, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, NoTableFits, Statement, Terms
 from dpspec_disclosure.linked_tables import Later, TableCell, populations
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import RuleFile

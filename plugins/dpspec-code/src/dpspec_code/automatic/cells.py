@@ -23,8 +23,8 @@ from flint import arb, ctx
 
 from dpspec.plugin import FiniteLaw
 from dpspec.plugin.judges import Chance, EnclosedLaw, Observed, ceiling_of, floor_of
-from dpspec_code.automatic.aligned import NoisyLaw, one_to_join
 from dpspec_code.automatic.boxes import DISCRETE, PRECISION, HalfLine, NoCells, NoiseBox, half_line, reaches, spread
+from dpspec_code.automatic.coupling import NoisyLaw, one_to_join
 from dpspec_code.automatic.formulas import (
     Affine,
     Condition,

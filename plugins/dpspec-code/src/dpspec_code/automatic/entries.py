@@ -29,7 +29,7 @@ import numpy as np
 from dpspec import DpspecError, PrivacySpec
 from dpspec.plugin import BitVectors, Dataset, DatasetSpace, Trivial, blocks, number
 from dpspec.plugin.judges import Entries, UnobservableError, observed, presented
-from dpspec_code.automatic.afterwards import definition_of
+from dpspec_code.automatic.postprocessing import definition_of
 
 _DRAWS = frozenset({
     "random", "integers", "uniform", "binomial", "laplace", "normal", "standard_normal", "exponential", "geometric",

@@ -4,7 +4,7 @@
     applied    f(e_1, e_2, ...)                 for a known function f, such as round, exp or a quotient
 
 The runs of a sampler are the leaves of a tree (`TreeEnd`): each with the conditions on its draws, and an output with formulas in
-its places. What such trees say about the law is in `dpspec_code.automatic.aligned`; whether real runs fit them, at the end.
+its places. What such trees say about the law is in `dpspec_code.automatic.coupling`; whether real runs fit them, at the end.
 
 A parameter that is a double is a real number. One that prints with at most 12 digits is that decimal; one that was computed and
 lies within 8 units in the last place of a fraction with a denominator up to 1,000 is that fraction; any other is the double

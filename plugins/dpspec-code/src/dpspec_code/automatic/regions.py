@@ -1,7 +1,7 @@
 r"""Plain code that decides by its dataset: regions of datasets in which it decides alike, and the shifts from one to another.
 
-The tree T of some code for all datasets (`dpspec_code.automatic.whole`) may hold conditions on counts N alone, such as N_1 < 5 or
-N_1 + N_2 = 0. They cut the datasets into regions, each with a tree of its own whose conditions are about noise.
+The tree T of some code for all datasets (`dpspec_code.automatic.symbolic`) may hold conditions on counts N alone, such as N_1 < 5
+or N_1 + N_2 = 0. They cut the datasets into regions, each with a tree of its own whose conditions are about noise.
 
 **Theorem.** Let e be a change of one record or one step of numbers. For regions A and B let Q be the polyhedron of all N with N
 in A and N + e in B. Where Q is not empty, let the ends of T_A and T_B be matched so that they have equal chances, and equal
@@ -20,7 +20,7 @@ larger one, coordinate by coordinate.
 **Another shift at each end.** Where no one shift serves all ends of T_A, each may have one of its own, that serves all N of Q:
 under it the conditions of an end for N imply those of its partner for N + e, with the same output. With C the largest of the
 costs of these shifts and of those for the way back, over all regions and changes, no change multiplies the probability of a set
-by more than e^C, as in `dpspec_code.automatic.aligned`.
+by more than e^C, as in `dpspec_code.automatic.coupling`.
 
 Differences of two datasets are sums of changes that lead from one to the other over datasets whose counts stay between those of
 the two, so all of them lie in the space of counts on which the regions are looked at.
@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.plugin.judges import Observed
-from dpspec_code.automatic.aligned import (
+from dpspec_code.automatic.coupling import (
     AskedOfShift,
     Branch,
     NoisyLaw,

@@ -38,8 +38,7 @@ from dpspec.plugin.judges import (
     observed_raise,
     presented,
 )
-from dpspec_code.apart import Cut, cutting
-from dpspec_code.automatic.aligned import NoisyLaw, raced
+from dpspec_code.automatic.coupling import NoisyLaw, raced
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
@@ -47,6 +46,7 @@ from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
+from dpspec_code.child_process import Cut, cutting
 
 if TYPE_CHECKING:
     from dpspec.plugin.judges import Exponential

@@ -46,7 +46,7 @@ from dpspec.plugin.judges import (
     pattern_datasets,
     presented,
 )
-from dpspec_code.apart import WALL, Cut, Spare
+from dpspec_code.child_process import WALL, Cut, Spare
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 Result = TypeVar("Result")

@@ -39,8 +39,8 @@ from dpspec.plugin.judges import (
     origins,
     rational,
 )
-from dpspec_code.apart import Spare, Stopwatch
 from dpspec_code.automatic.sampler import SAMPLES
+from dpspec_code.child_process import Spare, Stopwatch
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec_code.sampled.null import detectable

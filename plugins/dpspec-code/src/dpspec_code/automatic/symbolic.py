@@ -14,7 +14,7 @@ Then T(N, w) = T(N', w + delta(N - N')) with delta linear, and d_Pr(P_x, P_x') <
 
 if d_Pr is a metric, or d_X a neighbour relation that allows one change.
 
-*Proof.* Aligning the draws (`dpspec_code.automatic.aligned`) bounds d_Pr(P_x, P_x') by the pair of W + delta(N - N') and
+*Proof.* Aligning the draws (`dpspec_code.automatic.coupling`) bounds d_Pr(P_x, P_x') by the pair of W + delta(N - N') and
 W, and N - N' is a sum of changes e_1, e_2, ... whose prices add up to at most d_X. The law of W + delta(e_1) + delta(e_2) is
 that of W + delta(e_1), shifted; so by the triangle inequality the divergences add up to at most K times the prices (Dwork,
 McSherry, Nissim and Smith 2006). What the universes fix is used where it is the number of records; otherwise more changes are
@@ -87,7 +87,7 @@ from dpspec.plugin.judges import (
     presented,
     seen_to_fix,
 )
-from dpspec_code.automatic.aligned import (
+from dpspec_code.automatic.coupling import (
     AskedOfShift,
     Branch,
     NoisyLaw,

@@ -32,9 +32,9 @@ from dpspec.plugin.judges import (
     presented,
     telling_event,
 )
-from dpspec_code.automatic.aligned import NoisyLaw
 from dpspec_code.automatic.boxes import NoCells
 from dpspec_code.automatic.cells import CellName, CommonCells
+from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import ChosenPair, Tried, pairs
 

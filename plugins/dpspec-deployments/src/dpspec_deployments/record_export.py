@@ -31,7 +31,6 @@ from dpspec.plugin.applications import (
     thing_in_words,
     write_whole,
 )
-from dpspec_deployments.importing import HOMES, RECORD, VARIANTS, record_in
 from dpspec_deployments.record import (
     FIELDS,
     PARAMETERS,
@@ -39,6 +38,7 @@ from dpspec_deployments.record import (
     read_record,
     registry_checks,
 )
+from dpspec_deployments.record_import import HOMES, RECORD, VARIANTS, record_in
 from dpspec_deployments.yaml import read_yaml_text, to_yaml
 
 if TYPE_CHECKING:

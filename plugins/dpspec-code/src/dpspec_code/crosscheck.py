@@ -36,7 +36,7 @@ import numpy as np
 
 from dpspec.plugin import Dataset, DatasetSpace, Law
 from dpspec.plugin.judges import UnobservableError, count, observed, observed_raise, presented
-from dpspec_code.apart import CAN_FORK, Cut, note
+from dpspec_code.child_process import CAN_FORK, Cut, note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 RUNS, FEWEST = 8_000, 1_000

@@ -26,8 +26,8 @@ from dpspec.plugin.judges import (
     verify_claim,
 )
 from dpspec_code import worker
-from dpspec_code.apart import CAN_FORK, describe_end
 from dpspec_code.case import ENDS, LATE
+from dpspec_code.child_process import CAN_FORK, describe_end
 from dpspec_code.functions import adapted, cannot_import, load_function
 from dpspec_code.sandbox import SandboxResult, decoded, run_sandboxed
 from dpspec_code.worker import run_worker

@@ -41,8 +41,8 @@ from dpspec.plugin import (
     number,
     params,
 )
-from dpspec_flavours.universes.centred import Instance, OnePosition, OneRecord, Strata, WithAndWithout
-from dpspec_flavours.universes.observed import SUM, firms
+from dpspec_flavours.universes.around_dataset import SUM, firms
+from dpspec_flavours.universes.neighbourhoods import Instance, OnePosition, OneRecord, Strata, WithAndWithout
 
 
 class _OfPart(Budget):

@@ -18,8 +18,8 @@ from typing import Any
 
 import attrs
 
-from dpspec_checker.attained import on_pair, pair_reaches
 from dpspec_checker.json_files import MOST_BYTES
+from dpspec_checker.lower_bound import on_pair, pair_reaches
 from dpspec_checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, linear, need, product, read, surely
 from dpspec_checker.pairs import BLOCKS
 from dpspec_checker.universes import least_and_most

@@ -23,7 +23,7 @@ from dpspec.plugin import (
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_flavours.standards import common
-from dpspec_flavours.universes.centred import Around, LocalNoise, Resamples, Star
+from dpspec_flavours.universes.neighbourhoods import Around, LocalNoise, Resamples, Star
 
 HALF = Fraction(1, 2)
 

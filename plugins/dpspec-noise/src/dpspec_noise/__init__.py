@@ -1,4 +1,4 @@
-"""The first-party plugin of everyday mechanisms: noise on answers, local randomisers, choices, and what is made of these."""
+"""First-party plugin of standard mechanisms: additive noise, local randomisers, selection, and combinators of mechanisms."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Mechanisms made of mechanisms: several releases together, a part of the records first, something computed afterwards.
+"""Combinators of mechanisms: composition, restriction to a part of the records, bounded contributions, post-processing.
 
-Each has the law and, where its parts say how they are made, the structure of what it is made of, so that a claim about it is
-proved on spaces of any size: composition multiplies, restriction narrows the tables, bounded contributions bound what one larger
-record can change, and what is computed from an output adds nothing.
+Each has the law that follows from the laws of its parts and, where its parts state a structure, a structure. A claim about it is
+then proved on spaces of any size: composition multiplies laws, restriction narrows the tables, bounded contributions limit the
+change by one larger record, and post-processing adds no loss.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class ComposedMechanism(Mechanism):
         return params.evolve(self, parts=tuple(part.reduced(space) for part in self.parts))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """The views of all parts, each on a sample of its own where a part draws one."""
+        """The views of all parts, each on its own sample where a part draws one."""
         known = [_stated(part, space).restated(of=part, by=self) for part in self.parts]
         if len(known) > 1:
             known = [_with_own_sample(structure, space) for structure in known]
@@ -142,7 +142,7 @@ class ComposedMechanism(Mechanism):
 class RepeatedMechanism(Mechanism):
     """T(x) many times with independent randomness, as the steps of a training run: composed of equal parts.
 
-    Where T draws a sample, each time draws another one. What a later step computes may depend on the outputs of earlier ones, as
+    Where T draws a sample, each repetition draws another one. A later step may depend on the outputs of earlier ones, as
     long as T bounds it: pairs of laws that dominate each step dominate all steps together (Zhu, Dong and Wang 2022, Theorem 10).
 
     Args:
@@ -173,7 +173,7 @@ class RepeatedMechanism(Mechanism):
         return params.evolve(self, mechanism=self.mechanism.reduced(space), times=1)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """The views of the mechanism, each of which answers so often."""
+        """The views of the mechanism, each repeated."""
         found = _stated(self.mechanism, space)
         if self.times == 1:
             return found.restated(of=self.mechanism, by=self)
@@ -187,7 +187,7 @@ class RepeatedMechanism(Mechanism):
         return params.evolve(self, mechanism=wider(self.mechanism, factor))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
-        """What is read once; the counts are the same every time."""
+        """The exact facts, read once; they are the same in every repetition."""
         return grammar.counts_read(self.mechanism, attributes, space)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
@@ -202,7 +202,7 @@ class RepeatedMechanism(Mechanism):
 
 @define
 class Filtered(Mechanism):
-    """T(the records that meet a condition): what is released about some of the records.
+    """T(the records that meet a condition): a release about some of the records.
 
     A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009). However many records
     a dataset has, few of them or none may meet the condition: T is a mechanism on the space of the datasets that may be left.
@@ -277,7 +277,7 @@ class ParallelPart:
 
     Args:
         categories: the categories of the attribute that belong to this part.
-        mechanism: what is released about the records of the part.
+        mechanism: the mechanism that is applied to the records of the part.
     """
 
     categories: Annotated[tuple[str, ...], Items(Text(), least=1)]
@@ -292,7 +292,7 @@ class Parallel(Mechanism):
     another concerns both (McSherry 2009).
 
     Args:
-        attribute: the attribute that tells the parts apart.
+        attribute: the attribute that defines the parts.
         parts: rows (categories, mechanism); no category is in two of them.
         unit: whose records they are.
     """
@@ -341,7 +341,7 @@ class Parallel(Mechanism):
 class BoundedContributions(Mechanism):
     """T(at most so many records of each user): the first `most` records of each larger record, and the first `in_cell` of a kind.
 
-    What one larger record changes is bounded by what is left of it, however many records it holds. The choice looks at that
+    The effect of one larger record is bounded by its remaining members, however many it has. The choice reads that
     larger record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and Vassilvitskii
     2019).
 
@@ -424,7 +424,7 @@ class BoundedContributions(Mechanism):
 class PostProcessed(Mechanism):
     """f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
 
-    Nothing that is computed from an output alone tells more than the output (Dwork, McSherry, Nissim and Smith 2006).
+    A function of an output alone discloses no more than the output (Dwork, McSherry, Nissim and Smith 2006).
 
     Args:
         mechanism: T.
@@ -456,7 +456,7 @@ class PostProcessed(Mechanism):
         return self.shown(output) if isinstance(output, int) and not isinstance(output, bool) else output
 
     def shown(self, value: int) -> int | None:
-        """What is shown of a number; None where it is hidden.
+        """The shown value of a number; None where it is hidden.
 
         >>> PostProcessed(mechanism=_count(), rounded_to=5, hidden_below=5).shown(7)
         5
@@ -500,7 +500,7 @@ def _stated(mechanism: Mechanism, space: DatasetSpace) -> grammar.Structure:
 
 
 def _with_own_sample(found: grammar.Structure, space: DatasetSpace) -> grammar.Structure:
-    """The structure with its sample as a part of its view, where others stand beside it."""
+    """The structure with its sample as a part of its view, where there are other views."""
     if not found.is_sampled or (found.sampled == 1 and found.drawn is None):
         return found
     if len(found.views) != 1 or found.views[0].table.unit != space.units[0]:

@@ -38,11 +38,11 @@ else:
 CONFIDENCE = Fraction(95, 100)
 """Of the level and the power together."""
 RUNS = 10_000
-"""Runs of each of the two tables on which the test is judged; half as many choose its weights and threshold."""
+"""Runs of each of the two tables that evaluate the test; half as many choose its weights and threshold."""
 MOST_OUTCOMES = 100
-"""Up to so many different outcomes in the runs that choose the test, each is judged by its frequencies."""
+"""Up to so many different outcomes in the runs that choose the test, each is weighted by its frequencies."""
 FEWEST = 40
-"""So many of the smallest cells of a stratum are looked at for the exchange that is the easiest to see."""
+"""The number of the smallest cells of a stratum that are searched for the exchange that is the easiest to detect."""
 
 
 def simulated_power(

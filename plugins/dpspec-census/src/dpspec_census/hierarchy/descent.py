@@ -186,7 +186,7 @@ FAMILIES_PER_PART = 64
 
 @attrs.frozen(kw_only=True, eq=False)
 class Fitted:
-    """What a descent gives for one unit.
+    """The result of a descent for one unit.
 
     Args:
         counts: for every level the fitted counts, sparse, of shape (nodes, cells).

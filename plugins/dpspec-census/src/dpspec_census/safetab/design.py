@@ -1,4 +1,4 @@
-"""The design of an adaptive release: population groups, what is asked at each level, the noise, and what it spends (Bailie, Gong
+"""The design of an adaptive release: population groups, the queries of each level, the noise, and the budget (Bailie, Gong
 and Meng 2023).
 
 A replaced person leaves at most m groups of an iteration level and enters at most m: at most 2m counts of one stage move,
@@ -195,7 +195,7 @@ class Reached:
 
 
 def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
-    """The law of the table that a noisy total chooses; with rational chances for geometric noise of a rational ratio.
+    """The law of the table that a noisy total chooses; with rational probabilities for geometric noise of a rational ratio.
 
     >>> choice_law(laws.TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
     FiniteLaw({0: 2/3, 1: 1/3})
@@ -282,7 +282,7 @@ def report(stages: Sequence[Spent], parameter: str) -> dict[str, Any]:
 
 
 NOBODY = -1
-"""Stands where a person is in fewer groups than the most that count."""
+"""Placeholder where a person is in fewer groups than the most that count."""
 
 
 def memberships(population: PopulationLevel, table: Table) -> Integers:

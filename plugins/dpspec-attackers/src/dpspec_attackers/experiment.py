@@ -288,7 +288,7 @@ def _attributes(
     implied = set().union(*(above(name) for name in told)) if told else set()
     both = [name for name in wanted if name in implied]
     if both:
-        if known is None:  # what lies within the secret tells it
+        if known is None:  # a coarser attribute within the secret determines it
             told = tuple(name for name in told if not set(wanted) & above(name))
             return wanted, told
         raise ParameterError("secret", "is known by what the attacker knows", "take it out of `known`", value=", ".join(both))

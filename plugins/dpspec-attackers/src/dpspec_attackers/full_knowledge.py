@@ -1,8 +1,7 @@
 """The strongest attacker, who knows every record but the target's, and the attacker with any prior.
 
 The one learns about the target's record (Bailie, Gong, Meng and Drechsler 2024; Kifer et al. 2022); for the other, dependence
-between records included, it is what the
-target's own record reveals (Kifer et al. 2022).
+between records included, it is what the target's own record reveals (Kifer et al. 2022).
 """
 
 from __future__ import annotations
@@ -86,8 +85,8 @@ class StrongestAttacker(AttackerModel):
     Args:
         priors: beliefs in a candidate before the release, in (0, 1).
         factors: growths of the belief, above 1.
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence.
-        datasets: the datasets that are looked at for the mechanism's own law; without it all, or the smallest of a large space.
+        distance: the distance of two datasets with different candidates, in the unit of the input divergence.
+        datasets: the datasets that are evaluated for the mechanism's own law; by default all, or the smallest of a large space.
 
     >>> from dpspec_divergences.routes import zcdp_spec
     >>> [str(said.value) for said in StrongestAttacker(priors=["1/2"], factors=["2"]).worst_case(zcdp_spec(rho=1))][:2]
@@ -145,7 +144,7 @@ class StrongestAttacker(AttackerModel):
         return (*found.published(about), *found.left_open(own))
 
     def _at(self, nearest: risks.ComparedPairs) -> StrongestAttacker:
-        """The same attacker with candidates as far apart as the nearest datasets of a universe are."""
+        """The same attacker with candidates at the least distance of two datasets of a universe."""
         return params.evolve(self, distance=nearest.distance)
 
     def _own(self, looked: risks.ComparedPairs) -> list[RiskStatement]:
@@ -203,15 +202,15 @@ class ArbitraryPrior(AttackerModel):
     The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
     e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and within
     e^(-2 epsilon) and e^(2 epsilon) for a fixed default record or none. Posterior by prior is another thing: it has no bound that
-    does not grow with the number of records, since others may tell about the target (Bailie et al. 2024; Kifer et al. 2022).
+    does not grow with the number of records, since others may disclose the target (Bailie et al. 2024; Kifer et al. 2022).
 
     Args:
         prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it.
         position: which record is the target's, from 0.
-        counterfactual: what stands for the target's record when it is not used: sampled, default or dropped.
+        counterfactual: the replacement of the target's record when it is not used: sampled, default or dropped.
         default: the default record.
         factors: growths of the belief, above 1.
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+        distance: the distance of two datasets with different candidates, in the unit of the input divergence; that of a
             replaced record where the size of the data is fixed.
 
     >>> from dpspec_divergences.routes import zcdp_spec
@@ -273,7 +272,7 @@ class ArbitraryPrior(AttackerModel):
         return risks.candidates_among(spec, [(x, y) for x, y in pairs if spec.distance(x, y) <= step])
 
     def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
-        """What the target's own record adds, for laws that are at most so far apart with it and without it."""
+        """The effect of the target's own record, for a bounded divergence of the laws with it and without it."""
         divergence, twice = spec.output_divergence, self.way is not Counterfactual.SAMPLED
         pure = pure_bound(divergence, bound)
         size = pure if pure.is_infinite or not twice else pure * 2
@@ -295,7 +294,7 @@ class ArbitraryPrior(AttackerModel):
                 yield said(TAIL, at(factor=factor), Sense.AT_MOST, value, theorem, right, trivial=1)
 
     def _step(self, spec: PrivacySpec) -> Number:
-        """How far apart the datasets are that a bound connects: a record replaced, or left out."""
+        """The distance of the datasets that a bound connects: a record replaced, or left out."""
         if self.way is Counterfactual.DROPPED and self.distance is None:
             return number(1)
         return replacing(spec, self.distance)
@@ -363,7 +362,7 @@ class ArbitraryPrior(AttackerModel):
         return (*certain, *found.left_open(self._own(inside) if inside else ()))
 
     def _tells(self, world: World) -> bool:
-        """Whether what is published tells the world without the target's record from the one with it."""
+        """Whether published facts distinguish the world without the target's record from the one with it."""
         return any(world.tells(others, record, self.way, self.default) for others, record in world.prior)
 
     def _own(self, worlds: Sequence[World]) -> Iterator[RiskStatement]:

@@ -1,14 +1,12 @@
-"""The attacker with independent records: unsure about inclusion, value and the others, who tell nothing about the target
+"""The attacker with independent records: unsure about inclusion, value and the others, who are independent of the target
 (Kazan 2025, Section 3.2.1).
 
 Bayes is exact for this attacker, who is unsure whether a target is in the data, with which value, and about the others (Kazan
-2025,
-, chapter 3).
+2025, chapter 3).
 
 A belief is a probability of (record, others), the record being None when the target is not included. Assumption 2 (Kazan 2025)
-asks
-that the others have one law given every (record, included) and given that the target is not included; without it the risk has
-no bound that depends on epsilon alone. Assumption 1 (Kazan 2025), that the attacker knows the mechanism, is built in.
+requires that the others have one law given every (record, included) and given that the target is not included; without it the
+risk has no bound that depends on epsilon alone. Assumption 1 (Kazan 2025), that the attacker knows the mechanism, is built in.
 """
 
 from __future__ import annotations
@@ -55,7 +53,7 @@ class IndependentRecord(AttackerModel):
 
     The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
     (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Kazan 2025, Theorem 4), for every S and every outcome.
-    Where all have one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced
+    Where all have one size, only p = 1 is possible, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon of a replaced
     record.
 
     Args:

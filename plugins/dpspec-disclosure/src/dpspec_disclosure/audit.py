@@ -97,7 +97,7 @@ class AuditedTables:
         releases: the folders, in the order of time.
         tables: the number of tables.
         populations: what was found.
-        attacks: what attackers learn of a secret, for each measure; none where none was asked for.
+        attacks: the results of attackers on a secret, for each measure; empty without a secret.
     """
 
     rules: RuleFile
@@ -322,7 +322,7 @@ def _node(node: Node) -> dict[str, Any]:
     return {"split": [list(term) for term in node.terms], "below": node.below, "above": node.above, "left": left, "right": right}
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def audit_data(found: AuditedTables) -> JsonData:

@@ -1,4 +1,4 @@
-r"""The whole tables that fit what is published, and the exact range of a sum of their cells, with a certificate.
+r"""The integer tables that are consistent with the publication, and the exact range of a sum of their cells, with a certificate.
 
 Cells are whole numbers x_j >= 0. What is published says of sums of cells in which set of whole numbers each lies:
 
@@ -49,7 +49,7 @@ absolute (1e-7), so its answers have about twelve digits."""
 
 @attrs.frozen
 class Statement:
-    """What is published of one sum of cells.
+    """A published statement about one sum of cells.
 
     Args:
         terms: the sum.
@@ -182,11 +182,11 @@ class _Row:
 
 
 class FeasibleSet:
-    """The tables of whole numbers that fit what is published.
+    """The integer tables that are consistent with the published statements.
 
     Args:
         cells: the number of cells.
-        statements: what is published.
+        statements: the published statements.
 
     >>> row, column = Statement(((0, 1), (1, 1)), ((5, 5),)), Statement(((0, 1), (2, 1)), ((2, 2),))
     >>> found = FeasibleSet(3, [row, column]).range_of(((1, 1),))
@@ -380,7 +380,7 @@ _WHOLE = 1e-6
 
 @attrs.frozen
 class _Open:
-    """A node of the search that was not looked at.
+    """An open node of the search tree.
 
     Args:
         rows: the statements, and the splits above it.
@@ -436,7 +436,7 @@ def bound_of(terms: Terms, rows: Sequence[_Row], multipliers: Iterable[tuple[int
 
 
 def _best_bound(terms: Terms, rows: Sequence[_Row], floats: Sequence[float]) -> tuple[Multipliers, Fraction | None]:
-    """Multipliers rounded to fractions, mended where a cell is not covered; the least bound that they prove."""
+    """Multipliers rounded to fractions, corrected where a cell is not covered; the least bound that they prove."""
     best: tuple[Multipliers, Fraction | None] = (), None
     for denominator in DENOMINATORS:
         factors = {place: _fraction(value, denominator) for place, value in enumerate(floats)}

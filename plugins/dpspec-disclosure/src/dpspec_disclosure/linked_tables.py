@@ -44,8 +44,8 @@ class TableCell:
 
     Args:
         path, line, column: where it is.
-        measure: what is added up; cells of different measures have nothing to do with each other.
-        codes: what cell it is.
+        measure: the quantity that is summed; cells of different measures are unrelated.
+        codes: the codes of the cell.
         allowed: the totals that it can have; None where it is suppressed and nothing is known.
         suppressed: whether it is.
         row: the fields of its row, by column.
@@ -157,7 +157,7 @@ def _cells_of_row(
 
 
 def _allowed(written: str, is_suppressed: bool, rules: RuleFile) -> tuple[Interval, ...] | str | None:
-    """What a field leaves open, or what is wrong with it."""
+    """The values that a field allows, or its fault."""
     if is_suppressed:
         known = rules.allowed(None)
         return None if known == ((0, None),) else known
@@ -201,7 +201,7 @@ class Population:
     """The cells of one measure in one or several releases, and the tables that fit them all.
 
     Args:
-        measure: what is added up.
+        measure: the quantity that is summed.
         cells: the published cells with the sums that they are.
         feasible: the tables that fit.
         leaves: the finest codes of each attribute.

@@ -40,7 +40,7 @@ MOST_ROUNDS = 60
 
 @attrs.frozen(kw_only=True)
 class KnownTarget:
-    """What is learned of a target with some known codes.
+    """The result of an attack on a target with some known codes.
 
     Args:
         known: the codes.
@@ -55,7 +55,7 @@ class KnownTarget:
 
 @attrs.frozen(kw_only=True)
 class AllButOne:
-    """What is learned by who knows all records but one.
+    """The result of an attacker who knows all records but one.
 
     Args:
         determined: the records whose secret is then known.
@@ -70,13 +70,13 @@ class AllButOne:
 
 @attrs.frozen(kw_only=True)
 class PublishedAttack:
-    """What attackers learn of one secret.
+    """The results of attackers on one secret.
 
     Args:
         secret: the attribute.
         known: the attributes that are known.
         baseline: the share for which the best guess without known codes is right at least.
-        targets: what is learned for each combination of known codes that somebody can have.
+        targets: the result for each combination of known codes that occurs.
         all_but_one: the attacker who knows all other records; None without the records.
     """
 
@@ -134,7 +134,7 @@ def attack_published(population: Population, secret: str, known: Sequence[str], 
 
 
 def _best_guess(population: Population, secret: str, known: Codes) -> tuple[bool | None, Fraction | None]:
-    """Whether the secret is certain, and the least share for which the best guess is right; None where nobody has these codes."""
+    """Whether the secret is certain, and a lower bound of the share for which the best guess is right; None for absent codes."""
     of_all = _sum(population, known)
     occurs = Statement(of_all, ((1, None),), "the target is in the population")
     here = FeasibleSet(population.feasible.cells, (*population.feasible.statements, occurs))

@@ -1,4 +1,4 @@
-"""Flavours whose universes are built around the observed dataset."""
+"""Flavours whose universes are defined around the observed dataset."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ class SubspaceDP(Flavour):
     """Subspace differential privacy: what is released inside the null space of C is (epsilon, delta)-private for all neighbours.
 
     With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ in
-    a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument;
+    a record added or removed, whatever C v is on them. The disclosure by C v(x) itself needs another argument;
     `induced-subspace-dp` is what follows for the whole release where it is known.
 
     >>> from dpspec import verify

@@ -1,6 +1,6 @@
 """Universes around given datasets, and universes that agree outside one part.
 
-They are sets of possible datasets that somebody names beforehand: the labels hold the centre, and everybody knows it. A
+They are sets of possible datasets that are fixed beforehand: the labels contain the centre, which is public. A
 promise with such universes says nothing about datasets that lie in none of them.
 
 Noise may be calibrated to the local sensitivity of a query: at one observed dataset, or (wrongly) anew at each.
@@ -238,7 +238,7 @@ class LocalNoise(Mechanism):
 
     LS(x) = max over the neighbours x' of x of |q(x) - q(x')|_1. With LS = LS(x*) at one fixed dataset x*, the laws of x* and of
     its neighbours differ by at most epsilon: that is individual privacy (Soria-Comas et al. 2017). With LS(x) taken anew
-    on each dataset the width of the noise itself tells datasets apart. Where LS is 0 nothing is added.
+    on each dataset the width of the noise itself distinguishes datasets. Where LS is 0 nothing is added.
 
     Args:
         query: q, with integer answers.

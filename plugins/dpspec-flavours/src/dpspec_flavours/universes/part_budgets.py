@@ -66,7 +66,7 @@ class PartBudget:
 
     Args:
         part: the entry of the label: a stratum, a position, a record.
-        value: the budget; infinity asks for nothing.
+        value: the budget; infinity is no constraint.
     """
 
     part: Annotated[Hashable, params.Data()]
@@ -245,8 +245,7 @@ class StratifiedDP(Flavour):
     """Stratified differential privacy: P_x(S) <= e^(epsilon_s d(x, x')) P_x'(S) for x, x' that agree outside the stratum s.
 
     Bun et al. (2022), who are cited for the name, analyse what sampling by strata does to ordinary differential privacy; a
-    budget for
-    each stratum is the reading filed here, and no publication is known to us that states it.
+    budget for each stratum is the reading filed here, and no publication is known to us that states it.
 
     >>> from dpspec import verify
     >>> flavour = StratifiedDP()

@@ -1,4 +1,4 @@
-"""Running foreign code in a child process: what it breaks, prints or keeps stays there, and how it ends is told.
+"""Runs untrusted code in a child process: its side effects stay there, and the way it ends is reported.
 
 The child is a fork, so that any function can be handed to it, a lambda too. Its standard output and error go to a file of their
 own; its result, or its exception, comes back by a pipe. On systems without fork the code runs in this process.
@@ -7,8 +7,8 @@ Time is what the work had (`Stopwatch`): on a processor, or asleep, but not in t
 changes nothing, and work that waits for ever ends. The kernel ends a child that has used its part of a processor; the parent
 one that has slept too long. What it started goes with it.
 
-What is judged is what a function returns. An act that is seen elsewhere, a file that is written, a process that is started, a
-message that is sent, is refused (`Act`) and told: nothing of it is left behind.
+Only the return value of a function is verified. An act with effects elsewhere, such as writing a file, starting a process or
+sending a message, is blocked (`Act`) and reported: no effect remains.
 
 `Cut` ends calls into foreign code that do not end.
 """
@@ -55,8 +55,8 @@ class Returned(Generic[Result]):
         printed: what was written to standard output and error.
         ended: how the process ended before its work was done; empty where it was not.
         late: whether it was ended because its time was over.
-        note: what it was about when it ended, by `note`.
-        act: what it would have done beside returning, and was not let; empty for nothing.
+        note: the step during which it ended, by `note`.
+        act: the blocked side effect; empty for none.
     """
 
     value: Result | None
@@ -71,7 +71,7 @@ class Returned(Generic[Result]):
 
 
 def account_of(process: int | str) -> tuple[float, float] | None:
-    """Seconds that a process ran, and that it waited for a processor; None where the kernel does not tell."""
+    """Seconds that a process ran, and that it waited for a processor; None where the kernel does not report them."""
     try:
         ran, waited = Path(f"/proc/{process}/schedstat").read_text().split()[:2]
     except (OSError, ValueError):
@@ -82,7 +82,7 @@ def account_of(process: int | str) -> tuple[float, float] | None:
 class Stopwatch:
     """The time that this process had from now on: on a processor or asleep, but not waiting for a processor.
 
-    Where the kernel does not tell who waited for a processor, only processor time counts.
+    Where the kernel does not report the waiting time, only processor time counts.
 
     Args:
         seconds: how much there is.
@@ -104,7 +104,7 @@ class Stopwatch:
         """Seconds since the start."""
         ran = time.process_time() - self._ran
         idle = time.monotonic() - self._wall - ran
-        if self._start is not None and idle > self._idle + self._AGAIN:  # asked again only when it did not run for a while
+        if self._start is not None and idle > self._idle + self._AGAIN:  # queried again only when it did not run for a while
             now, self._idle = account_of("self") or self._start, idle
             self._asleep = max(self._asleep, idle - (now[1] - self._start[1]))
         return ran + self._asleep
@@ -142,7 +142,7 @@ def _used() -> float:
     return time.process_time() + sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) + _slept
 
 
-# --- what is done beside returning -----------------------------------------------------------------
+# --- side effects -----------------------------------------------------------------------------------
 
 
 class Act(PermissionError):
@@ -214,12 +214,12 @@ _note, _acts = _Note(), _Note()
 
 
 def note(text: str) -> None:
-    """Say what is done next; it is told where the process ends in the middle of it."""
+    """Record the next step; it is reported where the process ends in the middle of it."""
     _note.write(text)
 
 
 PATIENCE = 20
-"""Where the kernel does not tell who waits for a processor, a child may take so many times its seconds, and as many more."""
+"""Where the kernel does not report the waiting time, a child may take so many times its seconds, and as many more."""
 
 _LOOK = 0.1
 """Seconds between two looks at what a child has had, and has printed."""
@@ -228,24 +228,24 @@ _LINGERS = 2.0
 """A child that has said all, or can say nothing any more, is ended after so many seconds."""
 
 
-def apart(
+def run_in_child(
     work: Callable[[Progress], Result], progress: Progress | None = None, *, seconds: float | None = None
 ) -> Returned[Result]:
     """Run `work` in a child process, and hand back what it returns or raises.
 
     Args:
-        work: takes a function that tells of progress; returns something that can be pickled.
-        progress: called in this process with what the work tells of its progress.
-        seconds: processor time that the child may take; the kernel then ends it, whatever it is about.
+        work: takes a progress callback; returns something that can be pickled.
+        progress: called in this process with the progress of the work.
+        seconds: processor time that the child may take; the kernel then ends it, whatever it does.
 
     Raises:
         whatever the work raises.
 
-    >>> apart(lambda tell: 6 * 7).value
+    >>> run_in_child(lambda tell: 6 * 7).value
     42
-    >>> apart(lambda tell: os._exit(3)).ended
+    >>> run_in_child(lambda tell: os._exit(3)).ended
     'with exit code 3'
-    >>> apart(lambda tell: [None for _ in iter(int, 1)], seconds=0.05).late
+    >>> run_in_child(lambda tell: [None for _ in iter(int, 1)], seconds=0.05).late
     True
     """
     tell = progress or (lambda _done, _all: None)
@@ -278,7 +278,7 @@ def print_file() -> IO[bytes]:
     import fcntl
 
     with allow_own_acts():
-        printed = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed by who asks for it)
+        printed = tempfile.TemporaryFile()  # noqa: SIM115 (it is closed by the caller)
     fcntl.fcntl(printed, fcntl.F_SETFL, fcntl.fcntl(printed, fcntl.F_GETFL) | os.O_APPEND)
     return printed
 
@@ -385,7 +385,7 @@ def _serve(work: Callable[[Progress], Any], sender: Connection, printed: IO[byte
             message = ("result", work(lambda done, of: sender.send(("progress", (done, of)))))
         except KeyboardInterrupt:  # not from the keyboard, which ends this process by its signal
             message = ("ended", "by a KeyboardInterrupt of its own")
-        except BaseException as problem:  # it is raised again where it was asked for
+        except BaseException as problem:  # it is raised again in the calling process
             message = ("failure", problem)
         with contextlib.suppress(Exception):
             sys.stdout.flush()
@@ -489,14 +489,14 @@ class Spare(Generic[Result]):
         return self
 
     def _wait(self, line: Connection, printed: IO[bytes]) -> None:
-        """The copy's whole life: to fork whenever something is asked."""
+        """The main loop of the copy: fork for every request."""
         try:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
             redirect(printed)
             while True:
                 question = line.recv()
                 try:
-                    line.send((True, apart(lambda _, asked=question: self._answer(asked)).value))  # type: ignore[misc]
+                    line.send((True, run_in_child(lambda _, asked=question: self._answer(asked)).value))  # type: ignore[misc]
                 except Exception as problem:
                     line.send((False, repr(problem)))
         finally:
@@ -623,7 +623,7 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     cut, since = -1, 0
 
     def tick(number: int, _frame: Any) -> None:
-        """No call is cut twice at once: a second timer, or a late tick, must not strike whoever handles the first."""
+        """No call is cut twice at once: a second timer, or a late tick, must not interrupt the handler of the first."""
         nonlocal cut, since
         running = current()
         late = running >= 0 and seen[signal.Signals(number)] == running

@@ -1,4 +1,4 @@
-"""A second opinion on plain code: the real function with numpy's real generator, against the laws that were read off its code.
+"""Crosscheck of plain code: the real function with numpy's real generator, against the laws that were derived from its code.
 
 Nothing of the enumerating engine is used here but what an observer sees (`dpspec.verifier.observation`). On every dataset, or on
 a stated selection, the function runs thousands of times, one dataset after the other in turns. What it shows has to fit:
@@ -15,7 +15,7 @@ what is drawn. Both must show the same, and what they show must be what some lea
 Numbers of a fixed width wrap around on long datasets only. So trees are also compared with few runs on datasets of hundreds, and
 of tens of thousands of records. There, a run that takes too much time or memory says nothing.
 
-Also noticed is what the function does beside returning: files, sockets, processes, native libraries, and what it writes
+Side effects of the function are reported as well: files, sockets, processes, native libraries, and text that it writes
 elsewhere than to standard output.
 """
 
@@ -71,8 +71,8 @@ class Opinion:
 
     Args:
         misfit: what does not fit the enumerated laws; empty where all does.
-        scope: on what it was formed, in words.
-        reaches: what the function did beside returning.
+        scope: the datasets that were compared, in words.
+        reaches: the side effects of the function.
         printed: something that it printed to standard output.
         mutated: whether it changed the dataset that it was given.
     """
@@ -99,8 +99,8 @@ def second_opinion(
 
     Args:
         function: the plain function.
-        space: says how a dataset is presented.
-        laws: the enumerated law of each dataset that is looked at.
+        space: defines the form of a dataset.
+        laws: the enumerated law of each dataset that is compared.
         seed: of numpy's generators: one for each dataset, from SeedSequence([seed, place]).
         of: how many datasets there are, of which these are a selection.
         seconds: processor time for it.
@@ -386,9 +386,9 @@ def compared_by_runs(
     seconds: float | None = None,
     clock: SearchClock = SYSTEM_CLOCK,
 ) -> str:
-    """What tells a function from the same with models in place of libraries; empty where nothing does.
+    """The difference of a function from the same with models in place of libraries; empty where none is found.
 
-    What both return is taken apart into its numbers and texts. On each dataset, for each of them, the empirical distributions of
+    The outputs of both are split into their numbers and texts. On each dataset, for each of them, the empirical distributions of
     both may differ by what two samples of one law differ by, up to a probability of `ERROR` in all (Dvoretzky, Kiefer and
     Wolfowitz 1956; Massart 1990).
 
@@ -455,7 +455,7 @@ def _told_apart(samples: Sequence[Sequence[tuple[Hashable, list[Any]]]], dataset
 
 
 def _are_apart(samples: Sequence[Sequence[Any]], tests: int) -> bool:
-    """Whether two samples of numbers, or of texts, are too far apart to be of one law."""
+    """Whether two samples of numbers, or of texts, differ too much to be of one law."""
     if not all(samples):
         return False
     drawn = [np.sort(np.array(sample)) for sample in samples]
@@ -465,7 +465,7 @@ def _are_apart(samples: Sequence[Sequence[Any]], tests: int) -> bool:
     return bool(np.max(np.abs(below[0] - below[1])) > widths)
 
 
-# --- what it does beside returning ------------------------------------------------------------------------------------
+# --- side effects ---------------------------------------------------------------------------------------------------
 
 
 class _Reaches:

@@ -1,4 +1,4 @@
-"""A plain function that is named on the command line, `module:name`, is imported and verified in a sandbox.
+"""A plain function that is given as `module:name` on the command line is imported and verified in a sandbox.
 
 The process that prints the verdict, and ends with its exit code, imports nothing of the user.
 """

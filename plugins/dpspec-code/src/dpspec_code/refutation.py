@@ -1,9 +1,9 @@
-"""A pair of datasets that is beyond the claim, by the laws that plain code has on it, where the whole space is not decided.
+"""Refutation by one pair of datasets, from the laws of plain code on it, where the whole space is not decided.
 
-The laws of a claim on a space too large to list, or of code whose noise no shift hides, still tell on single pairs of datasets:
-laws that are listed are compared as they are, laws of noise in cells of the output (`dpspec_code.automatic.cells`). What is
-found refutes; nothing is ever verified here. Chances of cells are taken with a margin of one part in a thousand, so that no code
-is refuted by what the steps of a fine grid add.
+On a space too large to list, or for code whose noise no shift hides, the laws of single pairs of datasets can still refute a
+claim: finite laws are compared directly, laws of noise on cells of the output (`dpspec_code.automatic.cells`). This module only
+refutes; it never verifies. Probabilities of cells are taken with a margin of one part in a thousand, so that no code is refuted
+by the rounding of noise to a fine grid.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import ChosenPair, Tried, pairs
 
 _DATASETS, _PAIRS = 48, 32
-"""How many datasets are looked at, and how many pairs of different laws."""
+"""The number of datasets, and of pairs of different laws, that are compared."""
 _ALMOST = 0.98
-"""Estimates that come so near to the claim are looked at with certainty."""
+"""Estimates that are this close to the claim are computed rigorously."""
 _PATIENCE = 8
 """So many pairs without cells, one after the other, and the code is taken for one that has none."""
 _PRECISION = 64
 _MARGIN = Fraction(1, 1000)
-"""A rounding of noise to a fine grid before it is compared moves chances by so much, and is not what a claim is about:
+"""Rounding of noise to a fine grid before it is compared changes probabilities by so much, and is not what a claim is about:
 with delta = 0.01 at a threshold, a grid of 2^-10 makes it 0.010004."""
 
 LawOn = Callable[[Dataset], Law]
@@ -69,7 +69,7 @@ def exceeding_pair(
         seed: chooses some of the datasets.
         seconds: of processor time, after which no further pair is begun.
         clock: measures the time.
-        given: pairs that are looked at before all others.
+        given: pairs that are compared before all others.
     """
     watch, found, misses = clock.watch(seconds), _Laws(law_on), 0
     seen: set[Hashable] = set()
@@ -113,7 +113,7 @@ def _comparable(left: Law, right: Law, spec: PrivacySpec, pair: ChosenPair) -> t
 
 
 def _with_margin(law: EnclosedLaw) -> EnclosedLaw:
-    """The law with all chances known to one part in a thousand only."""
+    """The law with all probabilities known to one part in a thousand only."""
     ends = {name: (low * (1 - _MARGIN), min(high * (1 + _MARGIN), Fraction(1))) for name, (low, high) in law.bounds.items()}
     return EnclosedLaw(ends)
 

@@ -1,4 +1,4 @@
-"""A witness about a plain function, judged again: its two datasets on fresh draws, and its event."""
+"""Replay of a witness about a plain function: its two datasets on fresh draws, and its event."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def run_sandboxed(
     received, sent = os.pipe()
     told, tells = os.pipe()
     held, hold = os.pipe()  # the supervisor ends everything once this process has closed `hold`, or has died
-    token = os.urandom(16).hex()  # who writes into a descriptor by chance does not know it
+    token = os.urandom(16).hex()  # code that writes into a descriptor by accident cannot guess it
     job = _Job(load=load, work=work, about=about, seconds=seconds, token=token)
     with print_file() as printed:
         supervisor = fork()
@@ -316,7 +316,7 @@ def _failure(content: dict[str, str], about: str) -> DpspecError:
 
 
 def _tree(root: int) -> Iterator[int]:
-    """A process and what it started, as far as the kernel tells."""
+    """A process and its descendants, as far as the kernel reports them."""
     waiting = [root]
     while waiting:
         process = waiting.pop()

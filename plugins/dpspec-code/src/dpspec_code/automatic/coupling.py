@@ -1,9 +1,9 @@
-"""The law of code that draws noise, and how two such laws are compared: by aligning the draws.
+"""The law of code that draws noise, and bounds on the divergence of two such laws: by a coupling that shifts the draws.
 
 On a dataset x the code is a tree T_x: it draws W with independent, known laws, takes a branch by conditions on W, and ends in an
 output that is an expression in W.
 
-**Theorem.** Let T_x(w) = T_x'(w + delta) for almost all w: the same branches, with equal chances, and equal outputs. Then
+**Theorem.** Let T_x(w) = T_x'(w + delta) for almost all w: the same branches, with equal probabilities, and equal outputs. Then
 (P_x, P_x') is an image of the pair of the laws of W + delta and W, so that d_Pr(P_x, P_x') is at most that of this pair,
 under every output divergence (data processing).
 
@@ -14,7 +14,7 @@ expressions e and e' agree after the shift when they are the same functions of a
 a.W + c' one has a.delta = c - c'. Where W can be computed from the output, the map is one to one and the bound is attained.
 
 **Another shift at each end.** Let every end l of T_x have a shift delta_l of its own, under which its conditions imply those of
-an end of T_x' with the same chance and output, different ends going to different ones. Then for all sets S
+an end of T_x' with the same probability and output, different ends going to different ones. Then for all sets S
 
     P_x(S) = sum over l of the integral over its region of 1[output in S] f(w)  <=  e^K P_x'(S),
 
@@ -116,7 +116,7 @@ _FAR = Fraction(40)
 
 
 def _of_logistic(shift: Fraction) -> Dichotomy:
-    """The pair of logistic laws a shift apart: between a half-line far away, and two coins with the log-ratios of the densities.
+    """Two logistic laws whose centers differ by a shift: between a half-line far away, and two coins with the extreme log-ratios.
 
     With f(w) = e^-w / (1 + e^-w)^2, the derivative of ln f is -tanh(w/2), so that ln f(w) - ln f(w + d) lies between -d and d.
     """
@@ -126,7 +126,7 @@ def _of_logistic(shift: Fraction) -> Dichotomy:
 
 
 def _of_cauchy(shift: Fraction) -> Dichotomy:
-    """The pair of Cauchy laws a shift d apart, from above: the ratio of their densities is at most (d/2 + sqrt(d^2/4 + 1))^2.
+    """Two Cauchy laws whose centers differ by d, from above: the ratio of their densities is at most (d/2 + sqrt(d^2/4 + 1))^2.
 
     The largest value of (1 + (w + d)^2) / (1 + w^2) is attained where w^2 + d w = 1.
     """
@@ -168,14 +168,14 @@ def _joined(first: NoiseDraw, second: NoiseDraw, ratio: Fraction) -> NoiseDraw |
 
 @attrs.frozen
 class Branch:
-    """A leaf with its chance, its affine expressions taken out in order.
+    """A leaf with its probability, and its affine expressions listed in order.
 
     Args:
-        chance: the probability of the choices on the way that noise does not decide.
+        chance: the probability of the choices on the path that noise does not decide.
         frame: the conditions and the output without the numbers that a shift can change.
         parts: the affine expressions.
-        senses: for each -1 or 1 where only a condition asks that it is below 0, or not; else 0.
-        outputs: those that stand in the output itself; None where something else does, too.
+        senses: for each -1 or 1 where only a condition requires that it is below 0, or not; else 0.
+        outputs: the expressions in the output itself; None where the output depends on another one, too.
         is_conditioned: whether noise decides that the run ends here.
     """
 
@@ -188,7 +188,7 @@ class Branch:
 
 
 def branch(leaf: TreeEnd, chance: Chance) -> Branch:
-    """A leaf taken apart."""
+    """A leaf split into its parts."""
     parts: list[Affine] = []
     senses: list[int] = []
     conditions = []
@@ -231,7 +231,7 @@ class NoisyLaw(Law):
     """The law of the output of a tree.
 
     Args:
-        leaves: where its runs end, with the chances of choices other than by noise.
+        leaves: the ends of its runs, with the probabilities of choices other than by noise.
         symbolic: whether draws of `geometric` count among the noise.
         runs: where its runs end, where leaves hold draws in place of several (`dpspec_code.automatic.inversion`); else empty.
     """
@@ -278,12 +278,12 @@ class NoisyLaw(Law):
         return finite_law(chances)
 
     def branches(self) -> tuple[Branch, ...]:
-        """The leaves taken apart."""
+        """The leaves split into their parts."""
         return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
 
 
 def _with_counts(leaf: TreeEnd, counts: Mapping[NoiseDraw, int]) -> TreeEnd | None:
-    """An end on a dataset; None where what it asks of the dataset does not hold."""
+    """An end on a dataset; None where its conditions on the dataset do not hold."""
     conditions = []
     for condition in leaf.conditions:
         left = _counted(condition.left, counts)
@@ -326,7 +326,7 @@ def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
 
 
 def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
-    """An end without the Gumbel noise that only decides which of several numbers is the largest, and its chance.
+    """An end without the Gumbel noise that only decides which of several numbers is the largest, and its probability.
 
     P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Yellott 1977).
     """
@@ -362,7 +362,7 @@ def _behind(condition: Condition, winner: NoiseDraw) -> tuple[NoiseDraw, Fractio
 
 
 _MOST_WHOLE = 500
-"""So many whole numbers between the centers of noise are told apart."""
+"""The largest number of whole numbers between the centers of noise that are distinguished."""
 
 
 def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
@@ -388,7 +388,7 @@ def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotom
 
 
 def _number(one: Branch) -> tuple[str, Fraction, Law] | None:  # noqa: PLR0911 (one line per kind)
-    """The type, chance and law of a number with one draw of noise that a branch shows; None where it shows anything else."""
+    """The type, probability and law of a number with one draw of noise that a branch outputs; None for any other output."""
     shown = one.frame[1] if isinstance(one.frame, tuple) else None
     if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:
         return None
@@ -452,7 +452,7 @@ def aligned(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | Non
 
 
 def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
-    """The pair of two trees with another shift at each end: what two coins tell whose log-ratios are the costs both ways."""
+    """A dominating pair for two trees with another shift at each end: two coins whose log-ratios are the costs both ways."""
     costs = [_cost(one, other) for one, other in ((ours, theirs), (theirs, ours))]
     if None in costs:
         return None
@@ -461,7 +461,7 @@ def end_by_end(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | 
 
 
 def two_coins(there: Fraction, back: Fraction) -> Dichotomy:
-    """The pair of two coins with log-ratios from minus `back` to `there`, which tells most of all such pairs."""
+    """The pair of two coins with log-ratios from minus `back` to `there`, which dominates all such pairs."""
     return _coins(exact_exponential(there), exact_exponential(back))
 
 
@@ -492,8 +492,8 @@ _UPWARDS = ("exponential", "gumbel")
 def least_cost(one: Branch, other: Branch) -> Fraction | None:
     """The least sum of |delta_i| / scale_i under which the conditions of an end imply those of another; None where there is none.
 
-    Every condition a.w + c < 0 that holds asks for a.delta <= c - c', one that does not for a.delta >= c - c', and all
-    numbers of outputs and of known functions ask for equality.
+    Every condition a.w + c < 0 that holds requires a.delta <= c - c', one that does not a.delta >= c - c', and all
+    numbers of outputs and of known functions require equality.
     """
     return cheapest_shift(
         tuple(
@@ -510,7 +510,7 @@ _ROUNDED = 1_000
 
 @lru_cache(maxsize=1 << 14)
 def cheapest_shift(asked: tuple[AskedOfShift, ...]) -> Fraction | None:
-    """The cost of a cheap shift that does what is asked, with noise whose density falls by no more than e^(cost); or None."""
+    """The cost of a cheap shift that satisfies the constraints, with noise whose density falls by at most e^(cost); or None."""
     noises = sorted({noise for terms, _, _ in asked for noise, _ in terms})
     if any(noise.kind not in _PER_SCALE for noise in noises):
         return None
@@ -545,7 +545,7 @@ def _cheapest(asked: Sequence[AskedOfShift], noises: Sequence[NoiseDraw]) -> dic
 
 
 def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch, Branch]] | None:
-    """Each branch with one of the other tree that has its frame and its chance; None where there is none."""
+    """Each branch with one of the other tree that has its frame and its probability; None where there is none."""
     waiting: dict[Hashable, list[Branch]] = {}
     for one in theirs:
         waiting.setdefault((one.frame, one.chance), []).append(one)
@@ -630,7 +630,7 @@ def joined_trees(ours: Sequence[Branch], theirs: Sequence[Branch]) -> tuple[list
 
 
 def one_to_join(parts: Iterable[Affine]) -> tuple[NoiseDraw, NoiseDraw, NoiseDraw] | None:
-    """Two draws, and the one that stands for both."""
+    """Two draws, and the one that replaces both."""
     seen: dict[NoiseDraw, set[int]] = {}
     terms = list(dict.fromkeys(part.terms for part in parts))
     for place, one in enumerate(terms):

@@ -116,7 +116,7 @@ class _Answer:
         return all(map(self.is_plain, (*args, *keywords)))
 
     def _is_drawn_or_known(self, owner: str, name: str) -> bool:
-        """A draw, where no further argument asks for many numbers at once; or a function of a number."""
+        """A draw without an argument for the number of draws; or a function of a number."""
         if owner == self.generator:
             return name in _DRAWS
         return owner not in (self.entry, self.dataset) and self.names.get(owner) is math and name in _OF_MATH

@@ -156,7 +156,7 @@ class Affine:
 
 @attrs.frozen
 class Plain:
-    """A number beside expressions, with its type."""
+    """A number in an operation with expressions, with its type."""
 
     kind: str
     value: float
@@ -306,7 +306,8 @@ def _is_whole(formula: NoiseFormula) -> bool:
 
 
 def arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
-    """The expression of an operation, affine where it stays so; a whole number beside a rounded one goes into the rounding."""
+    """The expression of an operation, affine where it remains so; a whole number added to a rounded one goes into the
+    rounding."""
     if function is operator.add and _is_whole(left) and is_rounded(right):
         left, right = right, left
     if function in (operator.add, operator.sub) and is_rounded(left) and _is_whole(right):

@@ -1,4 +1,4 @@
-"""Post-processing: code that from some statement on reads nothing of its dataset but what it has made of it by then.
+"""Post-processing: code that from some statement on depends on its dataset only through values computed before it.
 
     def f(x, rng):            def first(x, rng):             def then(v_1, ..., v_k):
         S_1; ...; S_n             S_1; ...; S_j                  S_{j+1}; ...; S_n
@@ -11,7 +11,7 @@ walk until a total fits. A last `return g(e)` is cut inside, too: `first` return
 
 What `then` may not do is to look past its variables. It is read, not run: it has no dataset, no generator, no closure; it names
 variables of its own, plain constants, lists and dicts of them that it only reads, functions that depend on their arguments alone
-(`dpspec_code.automatic.generator`), and functions of the user's of which the same is true; it asks for no attribute but those of
+(`dpspec_code.automatic.generator`), and functions of the user's of which the same is true; it reads no attribute but those of
 plain values that show what an observer sees of them, never by `is`, nor by a text that names attributes; and nothing whose text
 is an address, such as an iterator, is a value of it. What it prints is part of its output. Sets are not handed over: how one is
 walked depends on its past.
@@ -273,7 +273,7 @@ class _Lift:
         return False
 
     def _may_be_kept(self, owner: ast.expr) -> bool:
-        """Whether a method may be asked of what is taken: of no generator, and of no dataset."""
+        """Whether a method may be called on the value: not on a generator or a dataset."""
         return not (isinstance(owner, ast.Name) and owner.id in self.handed)
 
     def _take(self, node: ast.expr) -> ast.expr:
@@ -476,7 +476,7 @@ class _RestReader(ast.NodeVisitor):
         return True
 
     def _walked(self, node: ast.expr) -> None:
-        """What is walked through or called where it stands: an iterator, or a function without a name."""
+        """An expression that is iterated or called directly: an iterator, or a function without a name."""
         if self._is_constant(node):
             return
         match node:
@@ -498,7 +498,7 @@ class _RestReader(ast.NodeVisitor):
         self.visit(node.slice)
 
     def _is_constant(self, node: ast.AST) -> bool:
-        """Whether it names a global list or dict of plain values, which is only read where this is asked."""
+        """Whether it names a global list or dict of plain values, which is only read at this place."""
         if not (isinstance(node, ast.Name) and node.id in self.looked_up) or node.id.startswith(("__", PREFIX)):
             return False
         value = self._global(node.id)
@@ -535,7 +535,7 @@ class _RestReader(ast.NodeVisitor):
             self.visit(node.value)
 
     def _of_module(self, node: ast.Attribute) -> bool:
-        """Whether it is a name of a module, which is looked at."""
+        """Whether it is a name of a module, whose attributes are checked."""
         if not (isinstance(node.value, ast.Name) and node.value.id in self.looked_up):
             return False
         module = self._global(node.value.id)

@@ -1,4 +1,4 @@
-"""Plain code on a space that nobody can list: its tree for all datasets at once, and the constant that follows.
+"""Symbolic verification of plain code on a space too large to list: its tree for all datasets at once, and the constant.
 
 The code is run once on a dataset whose counts N_v, or whose numbers, are symbols. Where it gets through, its output is T(N, W),
 one tree for all datasets.
@@ -23,7 +23,7 @@ allowed than there are.
 **Another shift at each end.** Where no shift serves all ends, let every end l of T have one of its own, delta_l(e), under which
 its conditions for N imply those for N + e, with the same output: -b.e where a.w + b.N + c < 0 holds is the most that a.delta may
 be, and so on (`least_cost`). With C = max over ends and changes of the cost of delta_l(e), every change and its reverse
-multiplies the chance of no set by more than e^C, and K is d_Pr of two coins with that log-ratio, per price.
+multiplies the probability of no set by more than e^C, and K is d_Pr of two coins with that log-ratio, per price.
 
 *Proof.* As there: the law of T(N, W) is defined for all whole numbers N, in the space or not; each step is compared with the next
 one end by end, and a change that runs against another is a change. The least cost is that of a linear program whose right sides
@@ -231,7 +231,7 @@ class WholeTree:
 
 
 def _written(entry: Any) -> tuple[type, str]:
-    """What tells the kinds of entries apart: how they are written, so that NaN is one kind, and 1 and 1.0 are two."""
+    """The key that distinguishes kinds of entries: their text, so that NaN is one kind, and 1 and 1.0 are two."""
     return type(entry), repr(entry)
 
 
@@ -257,7 +257,7 @@ def whole_tree(
     Raises:
         NoConstant: the space has no symbolic form, or the output does not depend on noise.
         RunLimitError: when the counter has reached its limit.
-        NotEnumerableError: the code asks for more than sums and counts.
+        NotEnumerableError: the code needs more than sums and counts.
     """
     dataset = _symbols_of(spec)
     if form is not None:
@@ -442,7 +442,7 @@ class NumberChanges:
 
     Args:
         spec: the claim.
-        steps: the steps that differences are sums of: of at most d(x, x') of them, so that neighbours are one step apart.
+        steps: the steps that differences are sums of: of at most d(x, x') of them, so that neighbours differ by one step.
     """
 
     spec: PrivacySpec
@@ -534,7 +534,8 @@ class Costliest:
 
 
 def thinned(loss: Number, chance: Fraction) -> Dichotomy:
-    """The pair ((1 - q) Q + q Q', Q) of a chance q and the two coins Q', Q whose log-ratios are minus and plus a loss, or more.
+    """The pair ((1 - q) Q + q Q', Q) of a probability q and the two coins Q', Q whose log-ratios are minus and plus a loss, or
+    more.
 
     >>> str(thinned(number(1) * 0, Fraction(1, 2)).max_log_ratio().upper)
     '0'
@@ -937,7 +938,7 @@ def _proof_steps(found: Costliest) -> tuple[ProofStep, ...]:
 
 
 def _asked(branch: Branch, moved: Mapping[int, int]) -> Iterator[AskedOfShift]:
-    """What is asked of the shift of an end, for its conditions and output to stay as they are."""
+    """The constraints on the shift of an end, under which its conditions and output do not change."""
     for part, sense in zip(branch.parts, branch.senses, strict=True):
         noise, changed = _equation(part, moved)
         yield tuple(sorted(noise.items())), sense, -changed

@@ -1,7 +1,7 @@
-"""The search for an event that tells two samples apart, and the bets on it against the claim.
+"""The search for an event that distinguishes two samples, and the bets on it against the claim.
 
-Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most telling cells} are the candidates
-(half-lines besides). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
+Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most discriminating cells} are the
+candidates (and half-lines). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
 
 Betting against the claim is an any-time valid test of one pair, many of which share one wealth.
 

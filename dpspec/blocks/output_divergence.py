@@ -186,9 +186,8 @@ class OutputDivergence(Promising, ABC):
         """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
 
         The assumption on each part is d_i(P_i, Q_i) <= b_i for the laws of that release, for every history of earlier outputs.
-        Then
-        d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a budget
-        that multiplies a distance; in terms of the Lipschitz constants, where the budget is another number).
+        Then d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a
+        budget that multiplies a distance; in terms of the Lipschitz constants, where the budget is another number).
 
         Args:
             parts: for each release its divergence d_i and its budget, in the first of the divergence's `budget_parameters`.

@@ -1,8 +1,7 @@
 """The structure of a mechanism: independent queries of the records, so that its constant follows on spaces too large to list.
 
 The output of such a mechanism is a collection of independent *views*, which are randomised queries of the records of one unit. It
-may also contain values
-computed from them and from facts read from the data:
+may also contain values computed from them and from facts read from the data:
 
     T(x) = (t, f(t, c(x))),   t_1, t_2, ... independent, the law of t_i a function of the counts of the cells of view i.
 

@@ -1,6 +1,6 @@
 """The rules of inference that ship with the core, block by block.
+
 Not included here, because they are not statements about two specifications:
-What is *not* here, because it is no statement about two specifications:
 
 * Post-processing that reads only invariants (Bailie, Gong and Meng 2023). If T satisfies S inside the universes of c, so does any
   f(T(x), c(x)): the mechanism changes and S does not. Outside those universes nothing follows, and no rule here makes a universe

@@ -2,8 +2,7 @@
 
 Nothing here is verified. A `Deployment` records that a data release was published; a `PublishedSource` is where it is documented;
 a `BlockProvenance` states whether a block is in the source or is ours; an `UnaccountedStep` is a step that was applied to the
-data
-outside of the guarantee. Dates and identifiers are checked for their shape, never looked up.
+data outside of the guarantee. Dates and identifiers are checked for their shape, never looked up.
 """
 
 from __future__ import annotations

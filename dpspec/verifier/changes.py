@@ -16,8 +16,7 @@ laminar, it holds for a laminar part of them, which allows more changes: what is
 
 A change of one record is represented by a *pattern*: for each attribute whether it keeps its category, and which of the
 categories that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a
-few
-patterns for each attribute, however many categories it has.
+few patterns for each attribute, however many categories it has.
 """
 
 from __future__ import annotations

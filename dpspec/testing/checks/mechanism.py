@@ -1,8 +1,7 @@
 """Checks of mechanisms and of output divergences.
 
 Mechanisms are evaluated on every dataset of small spaces; their claims are verified and reported, not required to hold.
-Divergences
-are tried on pairs of random finite laws, disjoint and equal ones among them.
+Divergences are tried on pairs of random finite laws, disjoint and equal ones among them.
 """
 
 from __future__ import annotations

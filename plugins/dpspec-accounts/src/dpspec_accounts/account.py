@@ -68,9 +68,9 @@ class Balance:
     Args:
         name: the place of the account, without user or password.
         frame: the blocks of the account, with the cap.
-        total: what all charges that count spend together; a reservation counts, a void charge does not.
-        as_promised: whether promises count that nobody verified.
-        period: the period that the total is of; None where the account has no periods.
+        total: the total of all charges that count; a reservation counts, a void charge does not.
+        as_promised: whether unverified promises count.
+        period: the period of the total; None where the account has no periods.
     """
 
     name: str
@@ -112,8 +112,8 @@ class Quote:
         amount: what the specification alone spends in the blocks of the account.
         total: what all charges together would spend.
         text: the specification.
-        standing: how its claim stands.
-        caveats: why its number is not that of all that it releases.
+        standing: the status of its claim.
+        caveats: the reasons why its number does not cover all that it releases.
     """
 
     balance: Balance

@@ -372,8 +372,8 @@ def plan_text(found: SpendingPlan) -> str:
 
 
 def _compared(found: SpendingPlan) -> str:
-    """The budgets of the calendar beside the plan."""
-    assert found.before is not None and found.spent_before is not None  # noqa: S101, PT018 - as its caller asked
+    """The budgets of the calendar, next to those of the plan."""
+    assert found.before is not None and found.spent_before is not None  # noqa: S101, PT018 - ensured by the caller
     ratio = exact.rounded_down(number(found.before / found.error))
     over = ""
     if found.spent_before > found.available:

@@ -166,7 +166,7 @@ def frame_of(text: str) -> Frame:
 
 @lru_cache(maxsize=1024)
 def standing_of(text: str) -> Standing:
-    """How the claim of a specification stands, as `dpspec verify` finds it: nothing that a file or a row says is believed."""
+    """The status of the claim of a specification, as `dpspec verify` computes it: no statement of a file or a row is trusted."""
     return standing(document_of(text), installed().registry)
 
 

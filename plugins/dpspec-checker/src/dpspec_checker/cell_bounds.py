@@ -2,7 +2,7 @@
 
 A certificate lists statements l <= a x <= h about cells x >= 0 that are whole numbers, and claims about sums t x of cells. A
 claim has for each end a tree that shows that nothing lies beyond it, and a table that attains it. Both are recomputed here; the
-solver that found them is not needed. That the statements are what the tables publish is compared by whoever holds the tables:
+solver that found them is not needed. That the statements are what the tables publish must be compared by the owner of the tables:
 their labels name file and cell.
 """
 

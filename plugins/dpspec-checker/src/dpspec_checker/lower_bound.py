@@ -1,4 +1,4 @@
-"""The pair of datasets at which a constant is attained, from below: d_X and d_Pr are computed anew from the two datasets.
+"""Lower bounds: the pair of datasets at which a constant is attained, with d_X and d_Pr recomputed from the two datasets.
 
 A proof bounds the constant from above. That the bound is met, or nearly, is shown by two datasets: both are in the space, the
 invariants are equal on both, d_X is counted, and d_Pr is that of the answers that differ.
@@ -277,7 +277,7 @@ def _sum(terms: list[ExponentialQuotient]) -> ExponentialQuotient:
 
 
 MOST_SHOWN = 1_000
-"""No more noisy counts than this are looked at one by one."""
+"""The largest number of noisy counts that are evaluated one by one."""
 
 
 def _shown_counts(view: JsonTable, cells: CellsOfBoth, _: JsonTable) -> Moves:

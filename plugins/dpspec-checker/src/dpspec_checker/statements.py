@@ -1,4 +1,4 @@
-"""What a verdict and its file state in addition to the steps of a proof: each field that a reader sees is computed anew.
+"""Checks the statements of a verdict and its file, other than the steps of a proof: each field is recomputed.
 
 The constant, whether it is tight, the slack, the scope, the attaining pair and the sentence of the verdict follow from the claim
 and the steps; title, identifier, hash and claim are those of the specification file. The rest is listed as believed.

@@ -1,4 +1,4 @@
-"""What one record changes in many tables at once, for the checker of proofs: tied parts by themselves, then together.
+"""The changes of many tables by one record, for the checker of proofs: tied parts by themselves, then together.
 
 Two attributes are tied when a table reads both, or one lies in the other. Within a tied part the kinds of records are joined one
 tree of attributes after the other; a table is evaluated as soon as its last tree is joined, and forgotten. The answers that move

@@ -42,7 +42,7 @@ class LabelCommand(click.Command):
 
 
 class AskingCommand(click.Command):
-    """A command that asks questions, so that no progress is drawn over them."""
+    """An interactive command, so that no progress is drawn over its questions."""
 
     asks = True
 

@@ -58,16 +58,16 @@ def catalogue(
     jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> CommandAnswer:
-    """What real deployments promise: listed, or asked one question. `value` has the chosen entries.
+    """The promises of real deployments, as a list or as the answer to one question. `value` has the chosen entries.
 
     Args:
         paths: files or directories; without any, specs/deployments.
         publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
         at_least: which of them promise at least what the one with this id does.
         order: the order of all that are about one dataset space.
-        yardstick: what each leaves to one test, unit by unit.
-        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
-        ledger: what those listed promise together, where they are about the same data.
+        yardstick: the power of one test that each allows, unit by unit.
+        delta: with `yardstick`, the probability at which the epsilon of each is computed, too.
+        ledger: the total of those listed, where they are about the same data.
         jobs: so many processes for the verdicts; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
@@ -158,7 +158,7 @@ def label(
 
 
 def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:
-    """Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
+    """Write the evidence that a reviewer requires of a file, with its proofs and witnesses, into a new folder.
 
     Args:
         specification: a specification or its file.
@@ -199,7 +199,7 @@ def registry_import(*paths: AnyPath, out: AnyPath) -> CommandAnswer:
     """Make a specification file of each record of the deployments registry. `value` has the records.
 
     Args:
-        paths: records, or directories that stand for every \\*.yaml directly in them.
+        paths: records, or directories, which mean every \\*.yaml directly in them.
         out: the folder for the files.
     """
     from dpspec_deployments import record_import

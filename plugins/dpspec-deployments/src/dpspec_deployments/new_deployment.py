@@ -1,6 +1,6 @@
-"""`dpspec new deployment`: a file about a real release, from answers about its five blocks and its facts.
+"""`dpspec new deployment`: a file about a real release, from answers about its five blocks and its metadata.
 
-What nobody answers is not guessed: a budget is then not stated, another block is assumed, and the file says so.
+Missing answers are not guessed: a budget is then not stated, another block is assumed, and the file says so.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TO_WRITE = "facts are published exactly, and they are not in this file yet"
 
 @attrs.frozen(kw_only=True)
 class DeploymentQuestion:
-    """One thing that is asked for.
+    """One question.
 
     Args:
         key: its name.

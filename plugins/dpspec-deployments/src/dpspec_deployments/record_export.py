@@ -1,7 +1,8 @@
-"""A specification file as a record of the deployments registry: its own words where it has them, else words made of its blocks.
+"""A specification file as a record of the deployments registry: in its own words, or in words derived from its blocks.
 
-What came from a record is written as it came: ``[deployment]`` and ``[deployment.prose]`` hold it. Where the file has no words of
-its own, they are made of a block, if the file states that block: what is assumed or inferred is not told as the publisher's.
+Texts from a record are written unchanged: ``[deployment]`` and ``[deployment.prose]`` hold them. Where the file has no words of
+its own, they are derived from a block, if the file states that block: an assumed or inferred block is not attributed to the
+publisher.
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ def export_record(document: SpecDocument, name: str, authors: tuple[str, ...] = 
         authors: who writes the record, where the file does not say it.
 
     Raises:
-        Faults: of a field that the registry asks for and the file does not have, or that its schema or its check script refuses.
+        Faults: of a field that the registry requires and the file does not have, or that its schema or its check script rejects.
     """
     made = _Export(document, authors)
     faults: list[DpspecError] = []
@@ -89,7 +90,7 @@ def export_record(document: SpecDocument, name: str, authors: tuple[str, ...] = 
     for found, path, _ in registry_checks(name, record) if record is not None else ():
         fail(found, path)
     raise_all(faults)
-    if record is None:  # no fault, yet no record: cannot happen while every failure is told
+    if record is None:  # no fault, yet no record: cannot happen while every failure is reported
         raise OwnFaultError("record", "cannot be made of the file")
     text = to_yaml(record)
     if record_in(read_yaml_text(text, name)) != record:
@@ -137,7 +138,7 @@ class _Export:
     # -- the record -------------------------------------------------------------------------------
 
     def data(self, fail: Callable[[DpspecError, str], None]) -> dict[str, Any]:
-        """The mappings of the YAML file, still to be judged."""
+        """The mappings of the YAML file, not verified yet."""
         values: dict[str, Any] = self._from_deployment(fail)
         values |= self._from_prose(fail)
         authors = [text for _, text in sorted(self._authors())] or list(self.authors)
@@ -264,7 +265,7 @@ class _Export:
             yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:
-        """The numbers of the record that the blocks state; one that is no decimal is told in words alone."""
+        """The numbers of the record that the blocks state; one that is no decimal is stated in words alone."""
         spec = self.document.spec
         value = spec.budget.uniform()
         if self.states("budget") and value is not None and spec.budget.unpublished() is None:
@@ -297,7 +298,7 @@ class _Export:
 
 
 def _counts(path: str) -> bool:
-    """Whether a tier can ask for a field: numbers are those of the variant, details and notes are for whoever has them."""
+    """Whether a tier can require a field: numbers are those of the variant, details and notes are optional."""
     return not (path.startswith(PARAMETERS) or path.endswith(("_details", ".notes")))
 
 
@@ -339,7 +340,7 @@ def _finite(value: Fraction) -> Decimal | None:
     return None if len(figures) > 200 else Decimal((int(value < 0), figures, -digits))  # no operation of Decimal: those round
 
 
-# --- what is told -----------------------------------------------------------------------------------
+# --- output -----------------------------------------------------------------------------------------
 
 
 def export_data(found: ExportedRecord, path: str, written: Path) -> JsonData:

@@ -1,10 +1,10 @@
-"""A record of the deployments registry as a specification file: what can be read off is stated, nothing is guessed.
+"""A record of the deployments registry as a specification file: only what the record states, nothing is guessed.
 
 A record says in words which datasets there are, what is published exactly and what one change is. Those blocks hold places in
 the file, each marked as assumed, until a person fills them in; the space carries the name of the record, so that the promises of
 two records are never held to be about the same datasets. The record's variant and numbers become the output divergence and the
 budget where they say one thing; what does not fit stays a text, and the budget is not stated. Every text that has no place in the
-language stands under its path in ``[deployment.prose]``, so that the record can be written again.
+language is stored under its path in ``[deployment.prose]``, so that the record can be written again.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ VARIANTS = {
     "Zero-concentrated DP": RegistryVariant(divergence="d-nor", parameters=frozenset({"rho"})),
     "Renyi DP": RegistryVariant(divergence="renyi"),
 }
-"""The variants that are an output divergence, both ways: a file is read from them and told in them."""
+"""The variants that correspond to an output divergence, for reading and for writing records."""
 _LEFT_OUT = "left out"
 RECORD = "record"
 """The id of the record among the sources of the file."""
@@ -230,7 +230,7 @@ def record_in(file: YamlFile) -> RegistryRecord:
 
     record = read_record(file.data, fail)
     raise_all(sorted(faults, key=lambda fault: fault.line or 0))
-    if record is None:  # no fault, yet no record: cannot happen while every failure is told
+    if record is None:  # no fault, yet no record: cannot happen while every failure is reported
         raise YamlError("file", "is no record")
     return record
 
@@ -421,7 +421,7 @@ class _Import:
             arxiv, doi = _ARXIV.fullmatch(url), _DOI.fullmatch(url)
             yield {"arxiv": arxiv[1]} if arxiv else {"doi": doi[1]} if doi else {"url": url}
 
-    # -- what is told beside the file ---------------------------------------------------------------
+    # -- messages about the file --------------------------------------------------------------------
 
     def warnings(self) -> Iterator[ImportWarning]:
         """What is odd about the record."""
@@ -481,7 +481,7 @@ class _Import:
                 return
 
     def _written(self) -> Iterator[tuple[str, Any]]:
-        """The parameters as they stand in the file."""
+        """The parameters as written in the file."""
         table = self.file.data.get("deployment", {}).get("privacy_loss", {}).get("privacy_parameters", {})
         yield from table.items()
 
@@ -548,7 +548,7 @@ def _trimmed(url: str) -> str:
     return url.rstrip(".'>]*")
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def import_data(found: ImportedRecord, written: Path) -> JsonData:
@@ -635,4 +635,4 @@ def _prose(text: str) -> str:
 
 
 _WRITTEN: dict[type, Any] = {bool: lambda value: "true" if value else "false", int: str, dict: _inline, list: _list}
-"""How plain values are written; bool stands before int, which it is a kind of."""
+"""How plain values are written; bool precedes int, of which it is a subclass."""

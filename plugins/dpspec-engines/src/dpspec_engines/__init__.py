@@ -1,6 +1,6 @@
 """The first-party plugin of workers: existing distributed systems that run the kernels of a mechanism.
 
-Each is an extra of this plugin and is imported when a release asks for it.
+Each is an extra of this plugin and is imported when a release uses it.
 """
 
 from __future__ import annotations

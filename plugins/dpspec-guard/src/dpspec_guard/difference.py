@@ -115,8 +115,8 @@ class FileDifference:
         blocks: the blocks that changed.
         terms: the terms of the deployment that changed.
         others: further keys of the file that changed.
-        consequences: what an attacker may find out, before and after.
-        standings: how the claims stand.
+        consequences: the inferences of an attacker, before and after.
+        standings: the status of the claims.
         hashes: those of both promises.
         findings: what makes the diff fail.
     """
@@ -422,7 +422,7 @@ _NAMES = {
 
 
 def _others(old: SpecDocument, new: SpecDocument) -> Iterator[str]:
-    """The keys of the file that changed beside the blocks."""
+    """The changed keys of the file other than the blocks."""
     left_out = ("path", "text", "sha256", "spec", "parts")
     fields = [field.name for field in attrs.fields(SpecDocument) if field.name not in left_out]
     found = (_NAMES.get(name, name) for name in fields if getattr(old, name) != getattr(new, name))

@@ -32,7 +32,7 @@ ANNOTATIONS = {
     "random-state": "np.random.RandomState",
     "torch": "torch.Generator",
 }
-"""Adapter to the annotation by which a function asks for it."""
+"""Adapter to the annotation by which a function requests it."""
 IMPORTS = {"np": "import numpy as np", "pd": "import pandas as pd", "random": "import random", "torch": "import torch"}
 
 

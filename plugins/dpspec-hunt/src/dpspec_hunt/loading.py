@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 class SourceLoader(SourceFileLoader):
-    """Loads a module from its source; compiled code beside it need not be of that source, and is not read."""
+    """Loads a module from its source; compiled code next to it may be of another source, and is not read."""
 
     def path_stats(self, path: str | bytes) -> Mapping[str, Any]:
         """Nothing that compiled code could be compared with."""

@@ -54,7 +54,7 @@ class Uses:
     """How a function uses its dataset.
 
     Args:
-        whole: whether it is asked for its length, iterated, summed, or indexed.
+        whole: whether its length is read, or it is iterated, summed, or indexed.
         arithmetic: whether it is added to or multiplied as it is.
         array: whether it is used as an array.
         frame: whether it is used as a data frame.

@@ -61,7 +61,7 @@ class CursorPlace:
 
     Args:
         path: the keys of the tables around it, the outermost first.
-        types: for each of these tables the `type` that stands in it, or None.
+        types: for each of these tables the value of its key `type`, or None.
         key: the key whose value it is in; None where a key is being written.
         keys: the keys that the innermost table already has.
         word: the name under the cursor.
@@ -217,7 +217,7 @@ def _word(text: str, offset: int) -> str:
     return ""
 
 
-# --- what stands there ----------------------------------------------------------------------------
+# --- the content at a position --------------------------------------------------------------------
 
 
 def kind_at(place: CursorPlace, registry: Registry) -> tuple[str | None, type | None]:

@@ -35,9 +35,9 @@ class Study:
     """What a study has found.
 
     Args:
-        table: what the table is called, and how many records it has.
-        question: what was asked, in the names of the attributes.
-        cells: how many cells the table of counts has.
+        table: the name of the table, and its number of records.
+        question: the question, in the names of the attributes.
+        cells: the number of cells of the table of counts.
         designs: the designs that were compared.
         frontier: risk and error of each, over its parameter.
         margins: of each design.

@@ -433,7 +433,7 @@ class Csv(PolarsFormat):
                 raise errors.TableError(path.name, *found)
         known = set(names)
         for name in names:
-            first, mark, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            first, mark, place = name.rpartition("_duplicated_")  # Polars uses this name for a duplicate column
             if mark and place.isdecimal() and first in known:
                 if not first:
                     raise errors.TableError(path.name, "has several columns without a name", "name every column once")

@@ -255,7 +255,7 @@ def _class(name: str) -> Any:
 
 
 def _constructor(name: str) -> Any:
-    """What makes a registered thing, by its registered name."""
+    """The constructor of a registered class, by its registered name."""
     from dpspec.base.params import did_you_mean
     from dpspec.constructors import constructor, names
     from dpspec.extension.loader import installed

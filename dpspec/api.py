@@ -468,7 +468,7 @@ def _about_change(
     members: int,
     settings: Mapping[str, Any],
 ) -> RiskReport:
-    """What an attacker finds out who knows all but some attributes of one record, or of two that may have exchanged them."""
+    """Attacks by an attacker who knows all but some attributes of one record, or of two that may have exchanged them."""
     import attrs
 
     from dpspec.risks import engine
@@ -539,7 +539,7 @@ def _by_theorem(
     names: tuple[str, ...],
     settings: Mapping[str, Any],
 ) -> RiskReport | None:
-    """What a theorem says of two datasets that differ by one exchange of these attributes; None where there is none."""
+    """A theorem on two datasets that differ by one exchange of these attributes; None where there is none."""
     import attrs
 
     from dpspec.risks import engine
@@ -568,7 +568,7 @@ def ledger(
     like: Specification | None = None,
     as_promised: bool = False,
 ) -> Composition:
-    """What several releases of one data collection spend together: their promises as one specification.
+    """The total budget of several releases of one data collection: their promises as one specification.
 
     Args:
         specifications: the parts: five blocks, specifications or files.
@@ -604,7 +604,7 @@ def compose(
     epsilon: NumberLike | None = None,
     like: Specification | None = None,
 ) -> PrivacyAccount:
-    """What releases show together, counted by their privacy losses: an epsilon at a delta, or a delta at an epsilon.
+    """The total privacy loss of releases, from their loss distributions: an epsilon at a delta, or a delta at an epsilon.
 
     Args:
         specifications: the releases: five blocks, specifications or files.
@@ -629,7 +629,7 @@ def compose(
 
 
 def lint(*paths: str | Path, table: GivenTable | None = None) -> tuple[Finding, ...]:
-    """What is well formed and still misleading in specification files, file by file and line by line.
+    """Find misleading statements in well-formed specification files, file by file and line by line.
 
     Args:
         paths: files, or directories, which mean their specification files.
@@ -789,7 +789,7 @@ def find_yardsticks(
     at: Mapping[str, str] | None = None,
     within: int | None = None,
 ) -> tuple[Yardstick, ...]:
-    """What two specifications both imply, in blocks that are found from their own.
+    """The common consequences of two specifications, in blocks that are derived from their own.
 
     Args:
         left, right: the two specifications.

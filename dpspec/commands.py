@@ -100,7 +100,7 @@ def explain(
     without: str | int | None = None,
     universe_of: GivenTable | None = None,
 ) -> CommandAnswer:
-    """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
+    """Explain a name of any kind: a block, a mechanism, a rule, an error code, a term, a source, a file, flavours.
 
     Args:
         name: the name, or a specification file.
@@ -185,7 +185,7 @@ def schema(of: str = "spec") -> dict[str, Any]:
 
 
 def plugins() -> CommandAnswer:
-    """What is installed: every plugin, its distribution, its state, and what it registers. `value` is `dpspec.installed()`."""
+    """The installed plugins, with distribution, state, and registered names. `value` is `dpspec.installed()`."""
     from dpspec.extension.loader import installed
     from dpspec.report import json, text
 
@@ -222,7 +222,7 @@ def yardsticks(
     delta: NumberLike | None = None,
     within: int | None = None,
 ) -> CommandAnswer:
-    """What two specifications both imply, with both budgets: ``dpspec compare A B --yardstick``. `value` has the yardsticks.
+    """The common consequences of two specifications, with both budgets: ``dpspec compare A B --yardstick``. `value` has them.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -251,7 +251,7 @@ def ablate(
     mechanism: Mechanism | Specification | None = None,
     largest_household: int | None = None,
 ) -> CommandAnswer:
-    """What each block contributes to the budget that a mechanism needs: ``dpspec ablate A B``. `value` has the steps.
+    """The contribution of each block to the budget that a mechanism needs: ``dpspec ablate A B``. `value` has the steps.
 
     The blocks of A (space, multiverse, input divergence, output divergence) are exchanged for those of B in every order;
     after each step the least Lipschitz constant of the mechanism is proved, and with it the least budget.

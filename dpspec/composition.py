@@ -107,12 +107,12 @@ class LedgerLine:
 
     @property
     def spent(self) -> Number:
-        """What all of its releases spend there, where these numbers add up."""
+        """The total of all of its releases there, where these numbers add up."""
         return self.amount * self.part.times
 
     @property
     def amount(self) -> Number:
-        """What one release spends there, in the first number that the output divergence takes."""
+        """The budget of one release there, in the first number that the output divergence takes."""
         spec, value = self.spec, self.spec.budget.uniform()
         if value is None:
             why = spec.budget.unpublished() or "differs by universe"
@@ -158,7 +158,7 @@ class Composition(Showable):
         return total(number(value) * line.part.times for value, line in pairs if value is not None)
 
     def losses(self) -> tuple[str, ...]:
-        """What was lost on the way, part by part, and why the printed figures do not simply add up."""
+        """The losses of the conversion, part by part, and the reason why the published figures do not simply add up."""
         return tuple(_losses(self))
 
 
@@ -337,7 +337,7 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
 
 
 def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
-    """What is missing for a part whose input divergence is not bounded by that of the goal."""
+    """The missing bound for a part whose input divergence is not bounded by that of the goal."""
     ours, theirs = spec.input_divergence.in_words(), goal.input_divergence.in_words()
     yield f"{part.id}: unknown how many changes of the part ({ours}) make one of the total ({theirs}) at most"
     inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
@@ -357,7 +357,7 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
 
 @attrs.frozen(kw_only=True)
 class PrivacyAccount(Showable):
-    """What releases show together of two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
+    """The total privacy loss on two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
 
     It holds for all mechanisms that keep the parts' promises, also where a later one depends on what the earlier ones have shown.
 
@@ -610,7 +610,7 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
 
 
 def _besides(document: SpecDocument) -> Iterator[str]:
-    """What a total says nothing about, and rests on."""
+    """The limits and the assumptions of a total."""
     yield from (f"it rests on an assumption: {one}" for one in document.assumed)
     yield from (f"its guarantee does not cover: {step}" for step in document.unaccounted)
     yield from (f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts)

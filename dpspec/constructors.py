@@ -367,7 +367,7 @@ def _type(domain: Domain) -> str:
 
 
 def documentation(cls: type, registry: Registry) -> str:
-    """What a constructor makes, and each parameter with its domain, its default, and its meaning."""
+    """The docstring of a constructor: its result, and each parameter with its domain, its default, and its meaning."""
     described = described_parameters(cls, registry)
     lines = []
     for p in parameters(cls):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dpspec.base.types import JsonData
 
 PAGES = "dpspec.report.pages:page_of"
-"""Where pages are made: of a value, its `ShownPage`."""
+"""The location of the function that makes the page of a value, its `ShownPage`."""
 
 
 class Plot(Protocol):
@@ -31,7 +31,7 @@ class Plot(Protocol):
 
 
 class ShownPage(Protocol):
-    """What a value looks like."""
+    """The page of a value, in every output format."""
 
     def text(self, *, coloured: bool = False) -> str:
         """As the command line prints it."""
@@ -43,7 +43,7 @@ class ShownPage(Protocol):
         """As Markdown."""
 
     def data(self) -> JsonData:
-        """What ``--format json`` prints."""
+        """The data that ``--format json`` prints."""
 
     def plot(self) -> Plot:
         """The figure; raises PictureError where there is none."""
@@ -73,11 +73,11 @@ class Showable:
         return self.shown().html()
 
     def to_text(self, *, verbose: bool = False) -> str:
-        """What the command line prints; with `verbose` what it prints with ``--verbose``."""
+        """The text that the command line prints; with `verbose` the text of ``--verbose``."""
         return self.shown(verbose=verbose).text()
 
     def to_dict(self) -> dict[str, Any]:
-        """What ``--format json`` prints, as data."""
+        """The data that ``--format json`` prints."""
         return self.shown().data()
 
     def to_markdown(self, *, verbose: bool = False) -> str:

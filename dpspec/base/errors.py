@@ -134,7 +134,7 @@ LONGEST_TEXT = 300
 
 
 def text_of(problem: BaseException) -> str:
-    """What an exception says, on one line; its class may be a user's own, and say nothing."""
+    """The text of an exception, on one line; its class may be a user's own, and have no text."""
     try:
         text = " ".join(str(problem).split())
     except Exception:
@@ -143,7 +143,7 @@ def text_of(problem: BaseException) -> str:
 
 
 REPEATED = 100
-"""So many equal entries in a row, or more, are counted and not listed."""
+"""The length of a run of equal entries from which it is counted and not listed."""
 
 
 def value_text(value: Hashable, limit: int = 120) -> str:
@@ -213,7 +213,7 @@ class DpspecError(Exception):
         return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
 
     def _render_traceback_(self, *_: object, **__: object) -> list[str]:
-        r"""What a notebook shows instead of a traceback: the message in one box, and where to read more.
+        r"""The display in a notebook in place of a traceback: the message in one box, and where to read more.
 
         >>> print("\n".join(DpspecError("swap_rate", "must lie in [0, 1]", value=7)._render_traceback_()))
         +-- dpspec-error ---------------------------
@@ -387,7 +387,7 @@ class UnreadableFileError(DpspecError):
 
 
 class CheckpointError(DpspecError):
-    """What an unfinished run left is damaged: it cannot be gone on with."""
+    """The files of an unfinished run are damaged: it cannot be resumed."""
 
     code = "checkpoint"
 

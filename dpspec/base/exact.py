@@ -288,7 +288,7 @@ _LOG = re.compile(r"\s*log\s*(\(.*\))\s*")
 
 
 def _number_advice(value: object) -> str:
-    """What to write in place of what is no number; the usual mistakes are recognised.
+    """The advice for a text that is not a number; the usual mistakes are recognised.
 
     >>> _number_advice("5%"), _number_advice("log(3)"), _number_advice("1,5")
     ('write "5/100"', 'write "ln(3)": ln is the natural logarithm', 'write "1.5", with a point')

@@ -240,7 +240,7 @@ def _runs(process: int) -> bool:
 
 
 def _new_mode() -> int:
-    """What the user's mask leaves of 0666."""
+    """The file mode 0666 without the bits of the user's mask."""
     mask = os.umask(0o077)
     os.umask(mask)
     return 0o666 & ~mask

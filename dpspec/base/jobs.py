@@ -30,7 +30,7 @@ With two processes, `check` of 1,000 files took 4.2 s in place of 3.5 s, and `li
 
 
 def processors() -> int:
-    """How many processors this process may use.
+    """The number of processors that this process may use.
 
     >>> processors() >= 1
     True

@@ -515,7 +515,7 @@ def parameters(cls: type) -> tuple[Parameter, ...]:
 
 
 UNKNOWN_KEYS_SHOWN = 20
-"""So many unknown keys of one table are reported one by one."""
+"""The largest number of unknown keys of one table that are reported one by one."""
 
 
 class _Failed:

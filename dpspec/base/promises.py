@@ -98,7 +98,7 @@ def _place(cls: type, name: str) -> int:
 
 
 def _looked_up(cls: type, place: int, promise: str = "") -> frozenset[str]:
-    """What the classes before the given place replace of what was there.
+    """The members that the classes before the given place override.
 
     What a kind or another abstract class states, it states of whatever completes it: so it is stated by the first complete class.
     """

@@ -135,7 +135,7 @@ def deranged(
 
 
 def _cycles(words_at: WordsAt, sizes: Integers, names: AnyIntegers, stream: int) -> list[tuple[Integers, Integers]]:
-    """Where the cycles of each group begin, and how long they are, turn by turn."""
+    """The start and the length of the cycles of each group, turn by turn."""
     begin, left = np.cumsum(sizes) - sizes, sizes.copy()
     active, largest = np.flatnonzero(left), np.uint64(_LARGEST)
     found = []
@@ -422,7 +422,7 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is sent to another process: the key, and no cipher."""
+        """The pickled state: the key, and no cipher."""
         return {"key": self.key, "fit_for_publication": self.fit_for_publication, "_ciphers": {}}
 
 

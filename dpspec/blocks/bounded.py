@@ -71,7 +71,7 @@ class NumberRange:
             )
 
     def count(self) -> int | None:
-        """How many numbers there are; None for all doubles of a range."""
+        """The number of values in the range; None for all doubles of a range."""
         if self.low == self.high:
             return 1
         return None if self.step is None else len(self.listed())
@@ -157,7 +157,7 @@ class BoundedReals(Lists):
 
     @property
     def range(self) -> NumberRange:
-        """What an entry may be."""
+        """The range of an entry."""
         return NumberRange(low=self.low, high=self.high, step=self.step)
 
     @classmethod
@@ -426,7 +426,7 @@ class TimeSeries(Lists, Nesting):
 
     @property
     def range(self) -> NumberRange:
-        """What one value may be."""
+        """The range of one value."""
         step = Fraction(1) if self.whole and self.step is None else self.step
         return NumberRange(low=self.low, high=self.high, step=step, whole=self.whole)
 

@@ -37,7 +37,7 @@ class Relation(Promising, ABC):
         return
 
     def in_words(self) -> str:
-        """What makes two datasets neighbours, as an event such as "one person added or removed"."""
+        """The neighbour relation as an event, such as "one person added or removed"."""
         return str(self) if type(self).__str__ is not object.__str__ else self.name
 
     def within(self, other: Relation) -> str | None:
@@ -120,7 +120,7 @@ class InputDivergence(Promising, ABC):
         return
 
     def in_words(self) -> str:
-        """What distance 1 is, as an event such as "one person added or removed"; its own text or name, if nothing is said.
+        """The meaning of distance 1, as an event such as "one person added or removed"; by default its own text or name.
 
         Everything that people read takes these words; the registered name is for files.
         """

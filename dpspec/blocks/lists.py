@@ -46,7 +46,7 @@ class Lists(DatasetSpace, Entries, Sizes, Trials, Tabular, Wording):
 
     @abstractmethod
     def entry_count(self) -> int | None:
-        """How many entries there are; None for infinitely many, or too many to list."""
+        """The number of possible entries; None for infinitely many, or too many to list."""
 
     @abstractmethod
     def telling(self) -> Sequence[Any]:
@@ -290,7 +290,7 @@ class ValueLists(Lists):
         return tuple((entry,) for entry in entries) if self._width() is None else entries
 
     def _width(self) -> int | None:
-        """How many parts each value has; None where they are no tuples of one length."""
+        """The number of parts of each value; None where they are no tuples of one length."""
         widths = {len(value) if isinstance(value, tuple) else 0 for value in self.values}
         return widths.pop() if len(widths) == 1 and 0 not in widths else None
 

@@ -38,7 +38,8 @@ def check_size(name: str, size: int, least: int, most: int | None) -> None:
 
 
 def multisets_between(kinds: int, least: int, most: int) -> int | None:
-    """How many multisets of so many kinds have a size in [least, most]: C(kinds + most, most) - C(kinds + least - 1, least - 1).
+    """The number of multisets of some kinds with a size in [least, most]: C(kinds + most, most) - C(kinds + least - 1, least -
+    1).
 
     None where these are more than 2^8192, which is too many to list or to write down.
 
@@ -52,7 +53,7 @@ def multisets_between(kinds: int, least: int, most: int) -> int | None:
 
 
 def sequences_between(kinds: int, least: int, most: int) -> int | None:
-    """How many sequences of so many kinds have a length in [least, most]: the sum of kinds^n, (k^(most+1) - k^least)/(k - 1).
+    """The number of sequences of some kinds with a length in [least, most]: the sum of kinds^n, (k^(most+1) - k^least)/(k - 1).
 
     None where these are more than 2^8192.
 

@@ -210,7 +210,7 @@ def determines(fine: Sequence[Invariant], coarse: Sequence[Invariant], space: Da
 
 
 def seen_to_fix(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
-    """Why the values of `fine` fix another invariant, where that is seen from their form; None where it is not."""
+    """The reason why the values of `fine` determine another invariant, where their form shows it; None where it does not."""
     for invariant in fine:
         reason = invariant.implies(wanted, space)
         if reason is not None:

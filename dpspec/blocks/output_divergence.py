@@ -105,7 +105,7 @@ class OutputDivergence(Promising, ABC):
         """d_Pr of the pair; a larger precision gives a narrower bracket."""
 
     def in_words(self) -> str:
-        """What a statistician calls the standard, such as "pure differential privacy"; its own text or name, if nothing is said.
+        """The name of the standard in the literature, such as "pure differential privacy"; by default its own text or name.
 
         Everything that people read takes these words; the registered name is for files.
         """
@@ -183,7 +183,7 @@ class OutputDivergence(Promising, ABC):
         return None
 
     def composed(self, parts: SpentBudgets) -> Composed | None:
-        """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
+        """The total of several releases, measured by this divergence (or one of its kind); None when that is not known.
 
         The assumption on each part is d_i(P_i, Q_i) <= b_i for the laws of that release, for every history of earlier outputs.
         Then d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a

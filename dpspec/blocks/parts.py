@@ -71,7 +71,7 @@ class SpacePart(ABC):  # noqa: B024  # each part has abstract methods of its own
     """An optional part of a dataset space."""
 
     lacking: ClassVar[str] = "lacks a part that is needed here"
-    """What is said of a space without the part."""
+    """The message for a space without the part."""
 
     _asides: ClassVar[frozenset[str]] = frozenset()
     """Methods by which no argument goes: a space that has others is still the same (see `dpspec.base.promises`)."""
@@ -293,7 +293,7 @@ def few_cells(space: DatasetSpace, choose: Choice, mentioned: Mentioned) -> tupl
 
 
 class Nesting(SpacePart):
-    """How many records of one unit a record of another holds, and changes.
+    """The number of records of one unit that a record of another contains, and changes.
 
     Opens:
         compare, ledger: a promise for one unit carried over to another (persons to households, events to users).
@@ -328,7 +328,7 @@ class Unnested(Nesting):
 
 
 def nesting_of(space: DatasetSpace) -> Nesting:
-    """How the units of the space lie in each other; unless it says so, none is known to lie in another."""
+    """The nesting of the units of the space; by default, none is known to be nested in another."""
     return Nesting.found_in(space) or Unnested(space)
 
 
@@ -457,7 +457,7 @@ def _is_whole(category: str) -> bool:
 
 
 def tabular(space: DatasetSpace) -> Tabular:
-    """How a dataset reads as a table; unless the space says so, as the records of its largest unit.
+    """A dataset as a table; by default, the records of its largest unit are the rows.
 
     >>> from dpspec.blocks.vectors import BitVectors
     >>> table = tabular(BitVectors(length=2))
@@ -532,7 +532,7 @@ class Entries(SpacePart):
 
     @abstractmethod
     def entries(self) -> tuple[Any, ...] | None:
-        """What an entry may be, as code gets it; None where that cannot be listed. An entry is a record of the first unit."""
+        """The possible entries, as code gets them; None where they cannot be listed. An entry is a record of the first unit."""
 
     @abstractmethod
     def from_entries(self, entries: Sequence[Any]) -> Dataset:
@@ -559,7 +559,7 @@ class NumberLists(SpacePart):
 
     @abstractmethod
     def places(self) -> int:
-        """How many numbers a list has."""
+        """The number of values in a list."""
 
     @abstractmethod
     def bounds(self) -> tuple[int, int | None]:
@@ -590,7 +590,7 @@ class Wording(SpacePart):
     _asides = frozenset({"extent", "in_words"})
 
     def extent(self) -> str:
-        """What is said behind the name of the space about the sizes of its datasets, such as ", at least 1"."""
+        """A text after the name of the space about the sizes of its datasets, such as ", at least 1"."""
         return ""
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:

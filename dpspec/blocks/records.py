@@ -66,7 +66,7 @@ from dpspec.blocks.space import (
 
 @define
 class Records(DatasetSpace, Collections, Sizes, Palette, Miniatures, Wording):
-    """What the spaces of records of one unit share.
+    """Base class of the spaces of records of one unit.
 
     Args:
         attributes: the attributes of a record.
@@ -321,7 +321,7 @@ PERSONS = 3
 
 
 _LISTED_PERSONS = 4_096
-"""So many kinds of persons are kept in memory while households are listed; of more, each one is made when it is its turn."""
+"""The largest number of kinds of persons that are cached while households are listed; further ones are created on demand."""
 
 
 def _bags(attributes: tuple[Attribute, ...], size: int, first: int = 0) -> Iterator[tuple[Record, ...]]:

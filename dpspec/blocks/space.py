@@ -257,7 +257,7 @@ class DatasetSpace(Promising, ABC):
 
     @abstractmethod
     def magnitude(self, dataset: Dataset) -> int:
-        """How large a dataset is (its records, its total), the first key of the order of witnesses."""
+        """The size of a dataset (its records, its total), the first key of the order of witnesses."""
 
     def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
         """The attributes of a record of the unit, in the order of its values."""
@@ -286,7 +286,7 @@ class DatasetSpace(Promising, ABC):
         return self.magnitude(dataset), repr(dataset)
 
     def parts(self) -> tuple[object, ...]:
-        """Where its optional parts are looked for: the space itself, which may inherit from them, unless it has others."""
+        """The objects that may provide optional parts: by default the space itself, which may inherit from them."""
         return (self,)
 
     def check_unit(self, unit: str) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 FIRST = 40
-"""So many of the smallest datasets are tried before any pattern."""
+"""The number of the smallest datasets that are tried before any pattern."""
 TELLING = 6
 """Patterns of two values are made of so many; single entries take every value."""
 LONG, LONGEST = 12, 64

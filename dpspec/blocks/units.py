@@ -90,7 +90,7 @@ def nearest_unit(word: str) -> str | None:
 
 
 def most_within(fine: str, coarse: str) -> int | None:
-    """How many of one unit another one has a part of at most; None where nothing bounds it.
+    """An upper bound on the number of periods of one unit that meet one of another; None where nothing bounds it.
 
     The second may have further words (user-page-day within user-day). Times are those of the calendar.
 
@@ -106,7 +106,7 @@ def most_within(fine: str, coarse: str) -> int | None:
 
 
 def _most_times(small: UnitWords, large: UnitWords) -> int | None:
-    """How many periods of the first kind one of the second has a part of at most."""
+    """An upper bound on the number of periods of the first kind that meet one of the second."""
     if small.time == large.time:  # periods of several need not begin together
         return -(-large.times // small.times) + (small.times > 1 and small.times != large.times)
     held: int | None = _data()["time"][str(large.time)].get(small.time)

@@ -293,7 +293,8 @@ def _show(fault: click.ClickException) -> None:
 
 
 def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
-    """What is no error of dpspec: a pipe that closed, a disk or memory that is full, a library that panicked, a fault of ours."""
+    """Handle an exception that is no error of dpspec: a closed pipe, a full disk or memory, a panicked library, an internal
+    fault."""
     if isinstance(problem, OSError):
         _let_go_of_output()
     if isinstance(problem, BrokenPipeError):
@@ -400,7 +401,7 @@ def is_sarif() -> bool:
 
 
 def _sarif() -> Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]]:
-    """What makes a SARIF log of documents."""
+    """The renderer that makes a SARIF log of documents."""
     made: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, Any]] = renderer(_SARIF, f"format {_SARIF}")
     return made
 
@@ -457,7 +458,7 @@ def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[C
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=SpecPath(path_type=str))
 
 JudgedFile = tuple[Word, dict[str, Any], str]
-"""How one file ended, and its two reports; of which the one that is not printed may be empty."""
+"""The exit code of one file, and its two reports; of which the one that is not printed may be empty."""
 
 
 def jobs_option(command: Command) -> Command:
@@ -555,7 +556,7 @@ class _Attempt:
 def _among(
     path: str | Path, found: tuple[JudgedFile, str], together: Callable[[str | Path, JudgedFile], None]
 ) -> tuple[JudgedFile, str]:  # fmt: skip
-    """How a file ended among the others; one with a fault of its own stays as it is."""
+    """The result of a file among others; a file with a fault of its own is returned unchanged."""
     judged, faults = found
     if not faults:
         try:

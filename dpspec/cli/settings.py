@@ -1,4 +1,4 @@
-"""What a project sets for all commands, in the table ``[tool.dpspec]`` of its pyproject.toml.
+"""Project settings for all commands, from the table ``[tool.dpspec]`` of pyproject.toml.
 
 The nearest pyproject.toml with this table counts, from the working directory upwards. What the command line says goes first.
 """
@@ -44,7 +44,7 @@ def project_settings(folder: Path | None = None) -> Mapping[str, Any]:
 
 
 def _table(path: Path) -> Any:
-    """What the file has under ``[tool.dpspec]``; None where it has nothing, or is not there."""
+    """The table ``[tool.dpspec]`` of the file; None where it is absent."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):

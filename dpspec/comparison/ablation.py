@@ -81,7 +81,7 @@ class AblationStep:
 
 @attrs.frozen(kw_only=True)
 class BlockFactor:
-    """What one block contributes, over all orders in which every step fits.
+    """The contribution of one block, over all orders in which every step fits.
 
     Args:
         block: the block.
@@ -123,7 +123,7 @@ class Ablation:
 
 
 def ablate(left: PrivacySpec, right: PrivacySpec, mechanism: Mechanism, names: tuple[str, str] = ("A", "B")) -> Ablation:
-    """What each block contributes to the budget that a mechanism needs, from one specification to another.
+    """The contribution of each block to the budget that a mechanism needs, from one specification to another.
 
     Args:
         left, right: A and B.

@@ -1,4 +1,4 @@
-"""What a family of mechanisms proposes against an implication, and the answers that an output divergence allows at a bound.
+"""Candidate mechanisms against an implication, and the extremal answers that an output divergence allows at a bound.
 
 A candidate is a mechanism, the argument that it satisfies the premise, and a pair on which the conclusion fails. Its answers are
 the divergence's own extremal ones first, then coins, leaks and noise by bisection.
@@ -72,7 +72,7 @@ class Answered(Mechanism):
 
 
 STEPS = 1300
-"""How many strengths of coins and noise lie below and above 1, each 2 % from the next."""
+"""The number of strengths of coins and noise below and above 1, each 2 % from the next."""
 
 STARTS = (Fraction(1, 10**10), Fraction(1, 27))
 """The probabilities of an answer on unaffected datasets: almost 0, and where three answers have the largest divergence."""
@@ -92,7 +92,7 @@ def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
 
 @memoize(maxsize=512)
 def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
-    """What the divergence says itself about the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
+    """The extremal answers of the divergence at the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
     if bound.is_infinite:
         return (TRUTH,)
     if bound == 0 and divergence.separates_laws():
@@ -113,7 +113,7 @@ def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
 Source = Callable[[OutputDivergence, Number], tuple[Answers, ...]]
 
 SOURCES: tuple[Source, ...] = (extremal_answers, searched_answers)
-"""Where answers come from: what a divergence knows about itself is tried on all pairs first."""
+"""The sources of answers: those that a divergence provides itself are tried on all pairs first."""
 
 
 def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bool:

@@ -288,7 +288,7 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
 
 
 def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace) -> str:
-    """What the space does not state, where the two count different units."""
+    """A size that the space does not state, where the two count different units."""
     ours, theirs = smaller.counted_unit(), larger.counted_unit()
     if ours is None or theirs is None or ours == theirs:
         return ""
@@ -309,7 +309,7 @@ def _output(rules: Sequence[Rule], nearest: PrivacySpec, goal: PrivacySpec) -> A
 
 
 def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence[Rule]) -> str:
-    """Why no step leads to another output divergence: no formula, none for as much, or formulas that do not apply here."""
+    """The reason why no step leads to another output divergence: no formula, none for as much, or none that applies here."""
     source, distance = nearest.output_divergence, nearest.input_divergence
     between = f"from {source.in_words()} to {target.in_words()}"
     if nearest.budget.uniform() is None:
@@ -395,7 +395,7 @@ OF_DIFFERENT_DATA: dict[str, CandidateFamily] = {OUTSIDE: families.outside, **FA
 
 @attrs.frozen(kw_only=True)
 class SeparationSearch:
-    """What the search for a separation found.
+    """The result of the search for a separation.
 
     Args:
         separation: a separating mechanism; None when none was found.
@@ -668,7 +668,7 @@ def _finding(step: Step) -> Argument:
 
 
 def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
-    """What makes the comparison of two budgets misleading: every other block in which the specifications differ."""
+    """Notes on a misleading comparison of two budgets: every other block in which the specifications differ."""
     notes = []
     if left.space != right.space:
         notes.append(
@@ -697,7 +697,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
 
 
 def _unit_notes(one: PrivacySpec, other: PrivacySpec) -> Iterator[str]:
-    """What the one promises for the unit of the other, where the two units are the same over different times."""
+    """The implied promise of the one for the unit of the other, where the two units are the same over different times."""
     unit = other.input_divergence.counted_unit()
     if unit is None or unit == one.input_divergence.counted_unit():
         return
@@ -986,7 +986,7 @@ def _settle(answers: list[list[Answer]], known: Implications) -> Iterator[tuple[
 
 @attrs.define(kw_only=True)
 class Implications:
-    """What some answers between numbered specifications say of all others.
+    """The answers between numbered specifications that follow from known ones by transitivity.
 
     Implication is transitive: let i => k and k => j. Of a mechanism that satisfies i, extend the laws in any way to the datasets
     that only k has. It satisfies k, since i does not constrain those datasets and implies k for every extension to

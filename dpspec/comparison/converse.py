@@ -54,7 +54,7 @@ class TwoReleases:
 
 
 class Remaining(enum.Enum):
-    """What is known of the budget that is needed where an invariant is not held fixed."""
+    """Bounds on the budget that is needed where an invariant is not held fixed."""
 
     SAME = "determined"
     INFINITE = "no finite budget"
@@ -72,7 +72,7 @@ class Remaining(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class WithoutInvariant:
-    """What is left of a promise without one of its invariants.
+    """The remaining promise without one of its invariants.
 
     Args:
         dropped: the invariant.
@@ -95,7 +95,7 @@ class WithoutInvariant:
 
 
 def without_invariant(document: SpecDocument, named: str, registry: Registry | None = None) -> WithoutInvariant:
-    """What is left of the promise of a file where one of its invariants is not held fixed.
+    """The remaining promise of a file where one of its invariants is not held fixed.
 
     Args:
         document: the file.

@@ -98,7 +98,7 @@ Links = tuple[tuple[Number, Dataset, Dataset], ...]
 
 @memoize(maxsize=64)
 def _links(premise: PrivacySpec) -> Links | None:
-    """What the premise allows between any two datasets of its space, the least first; None when they are too many to list."""
+    """The bounds of the premise between any two datasets of its space, the least first; None when they are too many to list."""
     size = premise.space.cardinality()
     if size is None or size > LISTED:
         return None

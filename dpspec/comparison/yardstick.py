@@ -278,7 +278,7 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str, rules: Sequence[Rule]) -> Iterator[str]:
-    """What is open in the block at which the way ends."""
+    """The missing conversion in the block at which the path ends."""
     reasons = [gap.reason for gap in gaps(here, frame, rules) if gap.block == block.replace("_", " ") and gap.holds is not True]
     yield from reasons or [f"no rule changes the {block.replace('_', ' ')} so far"]
 
@@ -290,7 +290,7 @@ def _joint(frame: PrivacySpec, left: YardstickSide, right: YardstickSide) -> Pri
 
 
 def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yardstick]:
-    """Those that no other one implies, then the others, each with the place of one that does."""
+    """The yardsticks that no other one implies, then the others, each with the index of one that does."""
 
     def implies(one: Yardstick, other: Yardstick) -> bool:
         return one is not other and search(one.spec, other.spec, rules).arrived

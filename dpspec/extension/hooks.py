@@ -192,7 +192,7 @@ VALUES = (
 
 @attrs.frozen(kw_only=True)
 class Provenance:
-    """Where a registered thing comes from.
+    """The origin of a registered class.
 
     Args:
         plugin: the entry-point name of the plugin.
@@ -251,7 +251,7 @@ class Entry:
 
     @property
     def fault(self) -> DpspecError | None:
-        """Why there is no class, although the name is registered; None when there is one."""
+        """The reason why there is no class, although the name is registered; None when there is one."""
         found = _class_of(self)
         return found if isinstance(found, DpspecError) else None
 
@@ -293,7 +293,7 @@ def checked_class(cls: Any, kind: str, subject: str) -> type:
 
 
 def _stated(base: type) -> tuple[str, ...]:
-    """What each class of a kind must state of itself: class variables that its base declares without a value.
+    """The class variables that each class of a kind must define: those that its base declares without a value.
 
     The name is left out: a class may be registered under another.
     """
@@ -360,7 +360,7 @@ class Registry:
         return next((e for e in self.entries if e.place == place and e.cls is cls), None)
 
     def provenance(self, thing: object) -> Provenance:
-        """Which distribution an object's class comes from.
+        """The distribution that an object's class comes from.
 
         A class that no plugin registers, but whose package registers others (the budget table that every reader makes), comes
         from that package, when its objects are data: an object that contains a function is local code, whoever wrote the wrapper.
@@ -376,7 +376,7 @@ class Registry:
 
     @property
     def lacking(self) -> str:
-        """What to do where no plugin is installed, so that hardly any name is known; else nothing."""
+        """The advice where no plugin is installed, so that hardly any name is known; else an empty text."""
         alone = {entry.provenance.plugin for entry in self.entries} == {"core"}
         return 'pip install "dpspec[standard]" brings the first-party plugins, and with them most names' if alone else ""
 

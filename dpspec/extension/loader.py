@@ -36,7 +36,7 @@ from dpspec.extension.packages import first_party
 
 @attrs.frozen(kw_only=True)
 class PluginInfo:
-    """What became of one plugin.
+    """The state of one plugin.
 
     Args:
         provenance: its name, distribution and version.
@@ -51,7 +51,7 @@ class PluginInfo:
     entries: tuple[Entry, ...] = ()
 
     def faults(self) -> tuple[DpspecError, ...]:
-        """Why it failed, or why single classes of its table cannot be imported."""
+        """The reasons why it failed, or why single classes of its table cannot be imported."""
         own = () if self.error is None else (self.error,)
         return (*own, *(entry.fault for entry in self.entries if entry.fault is not None))
 
@@ -247,7 +247,7 @@ Origin = tuple[str, str, Provenance]
 
 
 def origins(blocks: Mapping[str, Any], registry: Registry | None = None) -> tuple[Origin, ...]:
-    """Where blocks come from, and what they hold that is registered, too: the relation of a neighbour distance, for example.
+    """The origin of blocks, and of the registered objects inside them: the relation of a neighbour distance, for example.
 
     Args:
         blocks: by their roles.

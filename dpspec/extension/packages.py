@@ -47,7 +47,8 @@ def _rank(point: EntryPoint) -> tuple[bool, str]:
 
 @cache
 def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What each first-party package brings: `commands`, `functions`, `judges`, `renderers`, `classes`, and registered names."""
+    """The contents of each first-party package: `commands`, `functions`, `judges`, `renderers`, `classes`, and registered
+    names."""
     from importlib.resources import files
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")

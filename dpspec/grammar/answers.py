@@ -113,7 +113,7 @@ def has_numbers(table: Table) -> bool:
 
 @attrs.frozen(kw_only=True, eq=False)
 class AnswerCells:
-    """What the answers to one query count, in the order of the answers.
+    """The cells of the answers to one query, in the order of the answers.
 
     Args:
         query: the query.

@@ -82,11 +82,11 @@ class AttackerModel(ABC):
     title: ClassVar[str]
     """The attacker in one line."""
     knowledge: ClassVar[str]
-    """What the attacker knows before the release: the family of priors."""
+    """The prior knowledge of the attacker: the family of priors."""
     target: ClassVar[str]
-    """What the attacker wants to know."""
+    """The goal of the attacker."""
     observation: ClassVar[str]
-    """What the attacker sees."""
+    """The observation of the attacker."""
     assumption: ClassVar[str]
     """The assumptions of the statements in addition to the specification; "none" if there are none."""
     source: ClassVar[str]
@@ -96,7 +96,7 @@ class AttackerModel(ABC):
 
     @abstractmethod
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        """What holds for every mechanism that satisfies the specification.
+        """Statements that hold for every mechanism that satisfies the specification.
 
         Raises:
             IncompatibleBlocksError: the attacker does not fit the space, the distance or the output divergence.
@@ -104,7 +104,7 @@ class AttackerModel(ABC):
 
     @abstractmethod
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        """What holds for one mechanism on the space of the specification, from its own laws.
+        """Statements that hold for one mechanism on the space of the specification, from its own laws.
 
         Raises:
             IncompatibleBlocksError: as for `worst_case`.
@@ -121,7 +121,7 @@ class AttackerModel(ABC):
 
 @attrs.frozen(kw_only=True, eq=False)
 class AttackScene:
-    """What an attacker has in an experiment on a table: everything that is published, and how it was made.
+    """The information available to an attacker in an experiment on a table: everything that is published, and the mechanism.
 
     Args:
         spec, mechanism: the specification, and the mechanism, but not its random bits.
@@ -141,7 +141,7 @@ class AttackScene:
 
 @attrs.frozen(kw_only=True)
 class AttackGuess:
-    """What an attacker says of the secret of one target.
+    """The guess of an attacker of the secret of one target.
 
     Args:
         best: the values of the secret attributes that are named, each as likely as the others; () where nothing is known, so that

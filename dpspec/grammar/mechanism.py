@@ -125,7 +125,7 @@ class Mechanism(Promising, ABC):
         return ()
 
     def structure(self, space: DatasetSpace) -> Structure | None:
-        """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
+        """The structure of the output in terms of the records; optional: with it claims are proved on spaces of any size.
 
         It is valid only for the class that defines it: a derived class may have changed the law, and states its own structure.
         A mechanism that applies another one to some of the records uses the structure of the other one on the space of the
@@ -173,7 +173,7 @@ class Mechanism(Promising, ABC):
         return self
 
     def degrades(self, parameter: str, to: Any) -> str | None:
-        """Why the same mechanism with `parameter` at `to`, or at any value between, is a post-processing of this one; optional.
+        """The reason why the same mechanism with `parameter` at `to`, or between, is a post-processing of this one; optional.
 
         It then reveals no more, by every output divergence and every pair of datasets: it keeps each promise that this one keeps.
         """
@@ -184,7 +184,7 @@ class Mechanism(Promising, ABC):
         return ()
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
-        """What no release of a table with these columns changes; optional.
+        """The properties of a table with these columns that no release changes; optional.
 
         It is a promise about `run`, checked on the files of every release against the table that was read.
         """
@@ -236,7 +236,7 @@ class KnownPower:
 
 @attrs.frozen(kw_only=True)
 class SimulatedPower:
-    """What simulated releases of two tables say of the power of tests between them.
+    """A lower bound on the power of tests between two tables, from simulated releases of both.
 
     Args:
         power: the largest power is at least this, with the confidence.
@@ -261,7 +261,7 @@ class SimulatedOnTables(Protocol):
 
 @runtime_checkable
 class LawsOnTables(Protocol):
-    """What theorems about a mechanism say of a real table, too large to be listed record by record; optional.
+    """Theorems about a mechanism on a real table, too large to be listed record by record; optional.
 
     It counts for the class that states it alone, as a structure does (`states_itself`).
     """
@@ -362,7 +362,7 @@ def states_itself(mechanism: Mechanism, method: str) -> bool:
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
-    """How a mechanism is made, as its own class states it; None where it does not, or only a class above it does.
+    """The structure of a mechanism, as its own class states it; None where it does not, or only a class above it does.
 
     Raises:
         NoStructure: where the mechanism has none, with the reason; a mechanism that applies it has none for the same reason.
@@ -434,7 +434,7 @@ class Flavour(ABC):
     title: ClassVar[str]
     """The definition in one line."""
     citation: ClassVar[str]
-    """Who defined it, where and when."""
+    """The source of the definition: author, publication and year."""
     reference: ClassVar[str] = ""
     """The ID of the definition in the notes of this project, if it has one."""
     changes: ClassVar[tuple[str, ...]]
@@ -647,7 +647,7 @@ class AdaptedFunction:
             return self.function(handed) if self.takes == 1 else self.function(handed, self.generator.made(generator))
 
     def handed(self, given: Any) -> Any:
-        """What the function is handed for a dataset, fresh for every call."""
+        """The argument of the function for a dataset, fresh for every call."""
         if self.dataset is None:
             return given
         key = repr(given)

@@ -111,7 +111,7 @@ class Conversion(Promising, Rule):
     mechanism: ClassVar[str | None] = None
     """The mechanism that has to be known, as a word for ``dpspec convert --mechanism``; None where the guarantee is enough."""
     needs: ClassVar[str] = ""
-    """What has to be known of that mechanism, for people."""
+    """The information about that mechanism that the formula needs, in words."""
 
     @abstractmethod
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
@@ -195,7 +195,7 @@ class Conversion(Promising, Rule):
 
 
 BudgetFormula = Callable[[OutputDivergence, Number, OutputDivergence], Bracket | None]
-"""What `Conversion.convert` does: a source, a budget of it and a target to the budget of the target."""
+"""The signature of `Conversion.convert`: a source, a budget of it and a target to the budget of the target."""
 
 
 def conversion(  # noqa: PLR0917 - the columns of a table

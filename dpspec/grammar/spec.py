@@ -132,7 +132,7 @@ def blocks_of(spec: PrivacySpec) -> dict[str, Any]:
 
 
 def key_of_blocks(spec: PrivacySpec) -> tuple[object, ...]:
-    """What specifications with the same blocks share in a dictionary, also where a block of a plugin cannot be hashed."""
+    """A dictionary key that is equal for equal blocks, also where a block of a plugin cannot be hashed."""
     return tuple(map(key_of, blocks_of(spec).values()))
 
 

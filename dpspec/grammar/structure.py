@@ -118,7 +118,7 @@ class View(Promising, ABC):
         return {}
 
     def companions(self) -> tuple[int, ...]:
-        """How many further equal records, in both datasets, may make a change easier to see; 0 for none."""
+        """The number of further equal records, in both datasets, that may make a change easier to detect; 0 for none."""
         return (0,)
 
     def most_in_cell(self, space: DatasetSpace) -> int | None:
@@ -514,7 +514,7 @@ class Bounded(OfView):
 
 @attrs.frozen(kw_only=True)
 class Contribution:
-    """Which records of a smaller unit are left of each record of the largest one, in the order of the records.
+    """The choice of records of a smaller unit that are kept of each record of the largest one, in the order of the records.
 
     Args:
         most: the first so many; None for all.
@@ -708,7 +708,7 @@ def own_samples(structure: Structure) -> tuple[SampledView | DrawnView, ...]:
 
 
 def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructure | None:
-    """How a mechanism says that it is made, with those hypotheses only that it states for itself; or why it does not say so."""
+    """The structure of a mechanism, with those hypotheses only that it states for itself; or the reason why it has none."""
     try:
         found: Structure | None = mechanism.structure(space)
     except NoStructure as none:

@@ -192,7 +192,7 @@ def partitions_of(folder: Path, formats: Formats) -> tuple[Path, ...]:
 
 @attrs.define
 class PartCounts:
-    """What was counted of some partitions.
+    """The counts of some partitions.
 
     Args:
         records: the number of records.

@@ -58,7 +58,7 @@ class CellCounts:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many categories each attribute has."""
+        """The number of categories of each attribute."""
         return tuple(a.size for a in self.attributes)
 
     @property
@@ -144,7 +144,7 @@ class CellCounter:
         self._add(*found.occurring())
 
     def counts(self) -> CellCounts:
-        """What was counted so far; nothing can be written to it."""
+        """The counts so far, read-only."""
         if self._every is not None:
             counts = self._every.view()
             counts.flags.writeable = False
@@ -184,7 +184,7 @@ class CellCounter:
 
 
 def domain_of(attributes: Iterable[Attribute]) -> int:
-    """How many combinations of categories there are."""
+    """The number of combinations of categories."""
     domain = 1
     for attribute in attributes:
         domain *= attribute.size
@@ -233,7 +233,7 @@ class Countable(ABC):
         raise TableError("column", "is not in the table", did_you_mean(name, [a.name for a in self.attributes]), value=name)
 
     def domain(self, names: Sequence[str]) -> int:
-        """How many combinations of the named attributes there are."""
+        """The number of combinations of the named attributes."""
         return domain_of(map(self.attribute, names))
 
     def counts(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
@@ -255,7 +255,7 @@ def cells_read(names: Iterable[str], where: Conditions) -> CellsRead:
 
 @attrs.frozen(kw_only=True, eq=False)
 class CountedTable(Countable):
-    """What was counted of a table that is not held: the number of its records, and counts of cells.
+    """The counts of a table that is not in memory: the number of its records, and counts of cells.
 
     Args:
         attributes: the attributes of the table.

@@ -296,7 +296,7 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
 
 @define
 class TableLayout:
-    """How tables of a specification lie on disk: the table [table] of its file.
+    """The layout of tables of a specification on disk: the table [table] of its file.
 
     Args:
         unused: columns that no attribute takes; they are never read, and never released.

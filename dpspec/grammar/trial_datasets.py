@@ -28,7 +28,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 
 MOST = 400
-"""So many datasets are listed for plain code at most."""
+"""The largest number of datasets that are listed for plain code."""
 MOST_KINDS = 500
 """A space whose records can be of more kinds is tried through its miniature."""
 MOST_CELLS = 12
@@ -108,9 +108,9 @@ MOST_NUMBERS = 20_000
 MOST_RECORDS = 50_000
 """Pairs of a space with many kinds are tried until they have so many records in all: reading them takes about 0.4 s."""
 PROBED = 6
-"""So many categories of an attribute are kept to see whether a law grows with it."""
+"""The number of categories of an attribute that are kept to test whether a law grows with it."""
 FEW = 48
-"""So many of the smallest datasets are compared with each other."""
+"""The number of the smallest datasets that are compared with each other."""
 CHANGES = 6
 """The number of changes that are tried with each common part: of those that keep the number of records, and of the others."""
 COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
@@ -206,7 +206,7 @@ def _numbers_of_law(mechanism: Mechanism, space: DatasetSpace) -> int:
 
 
 def _numbers_in(thing: object) -> int:
-    """How many numbers the outcomes of a law have, or an outcome."""
+    """The number of numerical values in the outcomes of a law, or in an outcome."""
     parts = getattr(thing, "laws", None) or getattr(thing, "support", None)
     inside = parts if parts is not None else thing
     return sum(map(_numbers_in, inside)) if isinstance(inside, tuple) else 1

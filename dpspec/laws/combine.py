@@ -233,7 +233,7 @@ def _known(law: Law) -> KnownLaw:
 
 
 _MOST_REPEATED = 16
-"""So often a finite law is repeated in a product."""
+"""The largest number of repetitions of a finite law in a product."""
 
 
 def repeated(law: Law, times: int) -> Law:
@@ -249,7 +249,7 @@ def repeated(law: Law, times: int) -> Law:
 
 @attrs.frozen(cache_hash=True)
 class Repeated(Law):
-    """So many independent draws from one law, of which only the number is written down.
+    """Independent draws from one law, of which only the number is stored.
 
     Two of them are compared where one draw is known in closed form: cells of many draws take minutes, and say little.
 
@@ -565,7 +565,7 @@ class AdaptiveDichotomy(Dichotomy):
         return self._once("picture", lambda: Sandwich.of(self.cells))
 
     def _once(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What was computed before, or is now."""
+        """The cached value, computed at first use."""
         if key not in self._known:
             self._known[key] = make()
         return cast("Value", self._known[key])

@@ -61,7 +61,7 @@ _FALL = 8.5
 _ALIASES = 30.0
 _DROPPED = 2.0**-70
 _BATCH = 1 << 15
-"""So many complex numbers are computed at once; more do not stay in the cache."""
+"""The number of complex values per batch; larger batches do not fit into the cache."""
 _MOST_ATOMS = 256
 _FEW_TERMS = 10
 """Discrete Gaussians of at least this variance have one term of their transform that counts, from 1 on three."""
@@ -115,7 +115,7 @@ class Transforms(ABC):
     @property
     @abstractmethod
     def drift(self) -> float:
-        """How far the loss of all rows together may be from what the doubles say."""
+        """A bound on the error of the loss of all rows together as doubles."""
 
     @property
     def relative(self) -> float:

@@ -137,7 +137,7 @@ class Dichotomy(ABC):
         raise NoFormulaError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
 
     def signature(self) -> Hashable:
-        """What pairs have in common that are seen to simulate each other from what they are made of; else the pair itself.
+        """A key that is equal for pairs that simulate each other by construction; by default the pair itself.
 
         Every functional has the same value on two pairs of one signature, so that one of them is evaluated for both.
         """
@@ -168,7 +168,7 @@ class Dichotomy(ABC):
     def _concentration(self, precision: int) -> Bracket: ...
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        """Where the hockey-stick curve, which never increases, crosses delta; each end is moved only by a proof."""
+        """The point where the hockey-stick curve, which never increases, crosses delta; each end is moved only by a proof."""
 
         if self.total_variation(precision=precision).upper <= delta:
             return NOTHING
@@ -219,7 +219,7 @@ def _renyi_limit(pair: Dichotomy, delta: Fraction, precision: int) -> Number:
 
 
 class Growth:
-    """How D_alpha grows with the order: an optional part of a pair, which inherits from it."""
+    """The growth of D_alpha with the order: an optional mixin of a pair."""
 
     @property
     def is_linear_in_order(self) -> bool:
@@ -269,7 +269,7 @@ class Finite(ABC):
 
 
 def growth_of(pair: Dichotomy) -> Growth:
-    """How D_alpha of the pair grows with the order; nothing is known of it by default."""
+    """The growth of D_alpha of the pair with the order; unknown by default."""
     return pair if isinstance(pair, Growth) else Growth()
 
 

@@ -254,7 +254,7 @@ class QuadratureAnswer(ABC):
     @property
     @abstractmethod
     def kinks(self) -> Iterable[Fraction]:
-        """Where P(o | Z = z) changes its form."""
+        """The points where P(o | Z = z) changes its form."""
 
     @abstractmethod
     def given(self, outcome: AnyOutput, z: acb, inside: Fraction) -> acb:

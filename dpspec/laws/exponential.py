@@ -441,7 +441,7 @@ def _exact(value: object, subject: str = "probability") -> Exponential:
 
 
 Probabilities = tuple[Exponential | None, Exponential | None]
-"""Those of one outcome under two laws; None for 0."""
+"""The probabilities of one outcome under two laws; None for 0."""
 
 
 def _counted(

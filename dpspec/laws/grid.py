@@ -123,7 +123,7 @@ class GridLoss:
         return lower + self.singular, min(Fraction(1), upper + self.rest)
 
     def _threshold(self, epsilon: arb) -> tuple[float, float]:
-        """Where the grid is cut, and how far from there the threshold may be."""
+        """The index at which the grid is cut, and the largest distance of the threshold from there."""
         threshold = epsilon - ball(self.offset)
         middle = float(threshold.mid())
         radius = 2 * math.nextafter(float(threshold.rad()), math.inf)
@@ -181,7 +181,7 @@ class TiltedCurve(ABC):
         """About ln E e^(tilt L)."""
 
     def log_integrand(self, tilt: float) -> float:
-        """What decides which tilt is best at a threshold, but for -tilt times the threshold."""
+        """The exponent whose minimum is the best tilt at a threshold, without the term -tilt times the threshold."""
         return self.log_moment(tilt)
 
     @abstractmethod
@@ -217,7 +217,8 @@ class TiltedCurve(ABC):
 
     @CAREFUL
     def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
-        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
+        """The point where the curve H crosses delta: at most the largest loss, with proofs of H <= delta and H > delta on both
+        sides.
 
         Guessed by secants; where that leads astray, halved.
 
@@ -410,7 +411,7 @@ def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, La
 
 
 def _span(laid: Sequence[tuple[LossPieces, int, Lattice]]) -> float:
-    """How many points of its lattice the widest loss covers."""
+    """The number of points of its lattice that the widest loss covers."""
     return max(float(np.max(pieces.high) - np.min(pieces.low)) / float(lattice.spacing) for pieces, _, lattice in laid)
 
 

@@ -77,7 +77,7 @@ _PROBE = 8
 
 
 class Kind(enum.Enum):
-    """How the outcomes of a simple law lie."""
+    """The arrangement of the outcomes of a simple law."""
 
     ATOMS = "finitely many atoms"
     INTEGERS = "a location law on the integers"
@@ -182,7 +182,7 @@ def _masses(parts: Parts, outcomes: Collection[OutputValue], precision: int) -> 
 
 
 def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
-    """What the listed outcomes leave over: nothing, exactly, for finite laws."""
+    """The probability outside the listed outcomes: 0, exactly, for finite laws."""
     if all(part.kind is Kind.ATOMS for _, part in parts):
         return arb(0)
     return (1 - sum(masses, arb(0))).max(arb(0))
@@ -375,7 +375,7 @@ WORK_OF_A_LAW = 100
 
 
 def work_of(law: Law) -> int:
-    """How much work it is to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
+    """The amount of work to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
 
     Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
 
@@ -388,7 +388,7 @@ def work_of(law: Law) -> int:
 
 
 def size_of(law: Law) -> int:
-    """How many outcomes are gone through when a law is compared with another one; those of equal factors once.
+    """The number of outcomes that are enumerated when a law is compared with another one; those of equal factors once.
 
     >>> size_of(FiniteLaw.bernoulli("1/2"))
     3

@@ -126,7 +126,7 @@ def _end_value(p: Location, q: Location, end: Fraction, precision: int) -> arb:
 
 
 def _vertex(p: Location, q: Location, low: LinePoint, high: LinePoint, precision: int) -> arb | None:
-    """Where the quadratic ln(p/q) turns, when that may lie in the interval."""
+    """The vertex of the quadratic ln(p/q), when it may lie in the interval."""
     if p.curvature == q.curvature:
         return None
     slope, curvature = arb(0), arb(0)

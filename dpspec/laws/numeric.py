@@ -17,7 +17,7 @@ from dpspec.base.exact import Number, ball, bits
 _MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64
 _FREE_TURNS = 8
-"""So many turns may a search be behind halving."""
+"""The number of steps by which a search may be slower than bisection."""
 
 
 def rational_exponential(value: Number) -> Fraction | None:

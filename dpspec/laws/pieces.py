@@ -327,7 +327,7 @@ def _cut(rate: float, step: float, ends: Floats) -> tuple[Floats, Floats]:
 
 
 def _error(rate: float, reach: float, largest: float) -> float:
-    """How far off g may be, for ln L up to a reach: dg = q L / (1 - q + q L) d ln L, and roundings of the parts."""
+    """A bound on the error of g, for ln L up to a reach: dg = q L / (1 - q + q L) d ln L, and roundings of the parts."""
     return 128 * UNIT * (2 + reach + largest) / (1 - rate)
 
 
@@ -523,7 +523,7 @@ def summed(places: npt.NDArray[np.int64], masses: Floats, size: int = 0) -> Floa
 
 
 _CUT = 2.0**-60
-"""What the ends of a tilted factor may hold, in all its repetitions, to be left out."""
+"""The largest mass of the ends of a tilted factor, in all its repetitions, that is left out."""
 
 _TINY = 2.0**-200
 """More than all that underflows: a sum of at most 2^64 numbers below 2^-1000."""

@@ -292,7 +292,7 @@ class ProductDichotomy(Convolved, Growth):
         return self._once("max_log_ratio", precision, lambda: total(self._largest_ratios(precision)))
 
     def _largest_ratios(self, precision: int) -> Iterator[Bracket]:
-        """Those of equal factors together: thousands of equal answers are one multiple."""
+        """The largest ratios, those of equal factors together: thousands of equal answers are one multiple."""
         for factor, times in Counter(self.factors).items():
             found = factor.max_log_ratio(precision=precision)
             yield found if times == 1 or found.lower.is_infinite else found.scaled(times)

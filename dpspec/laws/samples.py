@@ -34,7 +34,7 @@ MOST_ORDER = 64
 
 _GUARD = 64
 _TURNS = 4
-"""So often the bits are doubled until a moment is known well: the first ones cancel where a sample hides nearly all."""
+"""The number of times that the precision is doubled until a moment is known well: the first moments cancel under subsampling."""
 
 
 def sampled(pair: Dichotomy, rate: Fraction) -> Dichotomy:
@@ -113,7 +113,7 @@ class Sampled(Dichotomy):
             return Bracket.around(-(1 + ball(self.rate) * (1 / ball_exponential(loss, precision + 64) - 1)).log(), least=0)
 
     def cells(self, precision: int) -> Cells:
-        """Those of (P, Q), each with what R has there."""
+        """The cells of (P, Q), each with its probability under R."""
         with ctx.workprec(precision + 32):
             rate = ball(self.rate)
             found = tuple(_on_sample(cell, rate) for cell in self.pair.cells(precision))
@@ -241,7 +241,8 @@ def _known_well(pair: Dichotomy, value: Callable[[int], arb], precision: int) ->
 
 
 def drawn(pair: Dichotomy, rate: Fraction) -> Dichotomy:
-    """What bounds samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q, P) do.
+    """The bounding pair of samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q,
+    P).
 
     From below by (R, P) and (P, R), the laws of two datasets; from above by the least pair above both.
 

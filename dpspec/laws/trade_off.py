@@ -249,7 +249,7 @@ def _gap(knot: Knot, precision: int) -> Bracket:
 _LINES_PER_BIT, _MOST_LINES = 2, 256
 _SPARE = 64
 _EVENTS = 16
-"""So many events are evaluated, those that are best in doubles."""
+"""The number of events that are evaluated rigorously, those that are best in doubles."""
 
 Tangent = tuple[arb, arb]
 """(c, t) of the line c - t a."""

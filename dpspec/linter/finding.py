@@ -1,4 +1,4 @@
-"""What a finding of the linter is, and how one is declared.
+"""Findings of the linter, and their declaration.
 
 A finding is a function ``(file, context)`` that yields what it has `Seen`. Its docstring says what is found and why that matters;
 it is the text of the reference page.
@@ -48,7 +48,7 @@ class Finding:
 
 @attrs.frozen(kw_only=True)
 class Seen:
-    """What a finding function has seen.
+    """The result of a finding function.
 
     Args:
         path: where in the file, as a dotted path such as ``expect[2]``.

@@ -200,7 +200,7 @@ def _fixed_totals(spec: PrivacySpec) -> tuple[Invariant, ...]:
 
 @memoize(maxsize=1024)
 def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: DatasetSpace) -> str | None:
-    """Why the known invariants determine another one; remembered, since the files of one collection share their blocks."""
+    """The reason why the known invariants determine another one; cached, since the files of one collection share their blocks."""
     try:
         found = determines(known, (invariant,), space)
     except DpspecError:
@@ -329,7 +329,7 @@ def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 @finding("unaccounted-step", Severity.WARNING)
 def unaccounted_step(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """Something was done to the data or to the release that the guarantee does not cover."""
+    """A step that was applied to the data or to the release, and that the guarantee does not cover."""
     for place, one in enumerate(file.document.unaccounted):
         yield Seen(
             path=f"unaccounted[{place}]",

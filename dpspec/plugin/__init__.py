@@ -191,7 +191,7 @@ _HOMES = {
         "explain",
     ),
 }
-"""What most plugins need."""
+"""The names that most plugins need."""
 _TOPICS = {
     "answers": "dpspec.grammar.answers",
     "blocks": "dpspec.blocks",
@@ -208,7 +208,7 @@ _TOPICS = {
     "tables": "dpspec.grammar.tables",
     "workers": "dpspec.grammar.workers",
 }
-"""What some need, by topic: modules whose public names stay."""
+"""Names for some plugins, by topic: modules whose public names are stable."""
 
 __all__ = [*_TOPICS, *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
 __getattr__, __dir__ = late_names(__name__, _HOMES, _TOPICS)

@@ -172,7 +172,7 @@ class Conversions(Showable):
 
 @attrs.frozen(kw_only=True)
 class TheoremNumbers(Showable):
-    """What theorems about mechanisms say of their budgets, from the parameters of the mechanisms.
+    """Theorems on the budgets of mechanisms, evaluated at the parameters of the mechanisms.
 
     Args:
         given: the parameters, as texts.
@@ -396,7 +396,7 @@ def _beyond(source: OutputDivergence, value: Number, to: str) -> NoFormulaError:
 def _unreached(
     registry: Registry, arrows: Sequence[Conversion], source: OutputDivergence, to: str, at: Mapping[str, str]
 ) -> DpspecError:
-    """Why there is no path: a parameter is missing, or nothing is known."""
+    """The reason why there is no path: a parameter is missing, or nothing is known."""
     ends = _ends(arrows, source)
     classes = _classes(registry, ends)
     wanting = sorted({key for cls in classes if cls.budget_parameters[0] == to for key in _required(cls) - set(at)})

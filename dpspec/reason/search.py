@@ -60,7 +60,7 @@ class Derivation(Showable):
 
     @property
     def conclusion(self) -> PrivacySpec:
-        """Where it ends."""
+        """The specification of the last step."""
         return self.steps[-1].after if self.steps else self.premise
 
     def then(self, other: Derivation) -> Derivation:
@@ -131,7 +131,7 @@ def _bears_its_own_name(divergence: OutputDivergence) -> bool:
 
 @attrs.frozen(kw_only=True)
 class SearchResult:
-    """Where the search ended.
+    """The result of the search.
 
     Args:
         derivation: from the premise to the goal, or to the nearest specification that was reached.

@@ -69,7 +69,7 @@ class SmallCase:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What the families look at: one case of each kind is enough."""
+        """The kind of case: one case of each kind is enough."""
         return self.near, self.together, self.rate, self.allowed.lower
 
 
@@ -218,7 +218,7 @@ def _invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Invarian
 
 
 def entries(dataset: Dataset) -> int:
-    """How many entries a dataset holds, those of its records included: what it costs to look at it once."""
+    """The number of entries of a dataset, those of its records included: the cost of one evaluation."""
     if isinstance(dataset, tuple) and dataset and isinstance(dataset[0], tuple):
         return 1 + sum(map(entries, dataset))
     return 1 + len(dataset) if isinstance(dataset, (tuple, str)) else 1
@@ -289,7 +289,7 @@ def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) 
 
 
 KINDS_CHANGED, RECORDS_CHANGED = 6, 2
-"""So many kinds of records change in spaces without small datasets, and so many records at most."""
+"""The largest number of kinds of records that change in spaces without small datasets, and of records."""
 
 
 @memoize(maxsize=256)
@@ -561,7 +561,7 @@ class _Allowed:
         return low if left > 0 else high if right > 0 else None
 
     def corners(self, u: Dataset, v: Dataset) -> Iterator[Fraction]:
-        """Where the straight pieces of p_u(q) meet, ends included."""
+        """The points where the linear pieces of p_u(q) meet, ends included."""
         ends = [(q, *self.piece(u, v, q)) for q in (Fraction(0), Fraction(1))]
         found, waiting = {Fraction(0), Fraction(1)}, [tuple(ends)]
         while waiting and len(found) < MOST_CORNERS:
@@ -704,4 +704,4 @@ because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra'
 the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
 concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.""",
 }
-"""What each argument does: its name, and its definition."""
+"""The definition of each argument, by its name."""

@@ -1,4 +1,4 @@
-"""What a file promises, for two audiences: the people in the data, and those who must judge it (Kazan 2025)."""
+"""The promise of a file for two audiences: the people in the data, and technical readers (Kazan 2025)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LEVELS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))
 FACTORS = (2, 10)
 FURTHEST = 3
-"""How far one looks for two datasets that the budget speaks about."""
+"""The largest distance that is searched for two datasets that the budget constrains."""
 POWER, GROWTH = "power of the best test at level {}", "probability that the release favours the truth {}-fold"
 
 
@@ -134,7 +134,7 @@ def _named_unit(unit: str, said: JsonData) -> str:
 
 
 def _facts(held: Iterable[Invariant], said: JsonData) -> str:
-    """What is published exactly, in one line."""
+    """The exactly published facts, in one line."""
     return "; ".join(dict.fromkeys(_fact(fact, said) for fact in held))
 
 
@@ -172,7 +172,7 @@ def is_plain(text: str) -> bool:
 
 
 def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
-    """What one change is, for people; where the divergence has no plain words, that the file defines it.
+    """The meaning of one change in words; where the divergence has no plain words, that the file defines it.
 
     >>> import dpspec as dp
     >>> step_in_words(dp.hamming())

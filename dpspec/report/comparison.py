@@ -114,7 +114,7 @@ def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, 
 
 
 def rests_on(letter: str, document: SpecDocument) -> list[str]:
-    """What an answer about a file rests on, and what it does not cover: assumed blocks, steps outside of the guarantee."""
+    """The assumptions and the limits of an answer about a file: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
     beside = [f"{letter} also promises: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
@@ -686,7 +686,7 @@ def place_in_words(spec: PrivacySpec) -> str:
 
 
 def step_in_words(step: Step, side: YardstickSide) -> str:
-    """What a step does to the budget, how, and whether it is tight."""
+    """The effect of a step on the budget, its reason, and whether it is tight."""
     constant = step.parameters.get("constant")
     reason = step.reason.split(" (", 1)[0] if step.block == "multiverse" else step.reason
     kept = step.before.budget == step.after.budget
@@ -736,7 +736,7 @@ def power_in_words(power: Bracket | None) -> str:
 
 
 def loss_in_words(loss: Number | None) -> str:
-    """How far posterior odds may differ from prior odds."""
+    """The largest factor between posterior odds and prior odds, in words."""
     return "no bound" if loss is None else f"at most e^{loss.decimal()}"
 
 

@@ -44,7 +44,7 @@ COMMANDS = {
     "adapters": "dpspec verify SPEC --function MODULE:NAME --dataset {name}",
     "generators": "dpspec verify SPEC --function MODULE:NAME --generator {name}",
 }
-"""Where a name of any other kind is used."""
+"""The command in which a name of any other kind is used."""
 
 _TRIED = 2_000
 """Combinations of parameters that are tried until one can be made."""

@@ -1,4 +1,4 @@
-"""What figures contain: series and axes of charts, boxes and arrows of diagrams. A package draws them.
+"""Contents of figures: series and axes of charts, boxes and arrows of diagrams. A package draws them.
 
 A module that puts numbers into a figure builds these values and calls `chart`, `diagram` or `side_by_side`. The SVG text is made
 by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called. They
@@ -17,7 +17,7 @@ import attrs
 from dpspec.extension.packages import RENDERERS, contributed, renderer
 
 FIGURE = "figure"
-"""What a message calls a figure that no installed package draws."""
+"""The name of a figure in the message that no installed package draws it."""
 CurvePoints = tuple[tuple[float, float], ...]
 
 

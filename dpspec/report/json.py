@@ -112,7 +112,7 @@ def _obligation(obligation: Obligation) -> JsonData:
 
 
 def _claim(obligation: Obligation) -> str | None:
-    """What was proved, as the text of a specification, for `dpspec check-proof`."""
+    """The proved claim, as the text of a specification, for `dpspec check-proof`."""
     if obligation.spec is None or obligation.verdict is None or not obligation.verdict.proof:
         return None
     from dpspec.extension import installed
@@ -310,7 +310,7 @@ def _separation(found: Separation) -> JsonData:
 
 
 def plugins(found: Plugins) -> JsonData:
-    """What is installed, and every fault of it."""
+    """The installed plugins, and all their faults."""
     return {
         "plugins": [_plugin(info) for info in found.infos],
         "ambiguous": [fault for duplicate in found.registry.duplicates() for fault in errors(duplicate)],

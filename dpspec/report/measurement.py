@@ -119,7 +119,7 @@ def _assumed(assumptions: Sequence[str]) -> list[str]:
 
 
 def _not_understood(found: Measurement) -> str:
-    """Why nothing was proved of the blocks without a budget: what follows the first half of the reason says what was not read."""
+    """The reason why nothing was proved of the blocks without a budget: its second half, which states what was not analysed."""
     if found.proved is not None:
         return ""
     return found.first.reason.partition("nor was it verified: ")[2] or found.first.reason

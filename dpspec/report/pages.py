@@ -48,7 +48,7 @@ PageParts = Sequence[RenderableType]
 
 @attrs.frozen(kw_only=True)
 class RenderedPage:
-    """What a value looks like.
+    """The page of a value.
 
     Args:
         parts: what is drawn, from top to bottom.
@@ -74,7 +74,7 @@ class RenderedPage:
         return re.sub(r"\n{3,}", "\n\n", "\n\n".join(map(_markdown, self.parts))).strip() + "\n"
 
     def data(self) -> JsonData:
-        """What ``--format json`` prints."""
+        """The data that ``--format json`` prints."""
         return self.content()
 
     def plot(self) -> Figure:
@@ -312,7 +312,7 @@ class TextPage:
         return f"{fence}text\n{text}\n{fence}\n"
 
     def data(self) -> JsonData:
-        """What ``--format json`` prints."""
+        """The data that ``--format json`` prints."""
         return answer(self.given.command, self.given.exit_code, self.given.content)
 
     def plot(self) -> Figure:
@@ -356,7 +356,7 @@ def answering(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def printed(found: Showable, *, verbose: bool = False) -> str:
-    """What the command line prints of a value."""
+    """The text that the command line prints of a value."""
     return found.shown(verbose=verbose).text(coloured=True)
 
 
@@ -545,4 +545,4 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.risks.engine:RiskReport": _risk,
     "dpspec.risks.engine:Panel": _panel,
 }
-"""What the page of each class is made by; the classes themselves are not imported for it."""
+"""The page function of each class; the classes themselves are not imported for it."""

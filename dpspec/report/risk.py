@@ -280,7 +280,7 @@ def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
 
 
 def numbers_note(found: RiskNumbers) -> str:
-    """How odds and beliefs are to be read, where some are among the numbers."""
+    """A note on reading odds and beliefs, where some are among the numbers."""
     extreme = any(not row.at or dict(row.at).keys() <= {"prior", "candidates"} for row in found.rows)
     return LARGEST if extreme else ""
 

@@ -36,7 +36,7 @@ _DECLARED = ("citation", "source", "reference", "theorem")
 
 @attrs.frozen(kw_only=True)
 class Fact:
-    """What dpspec takes from a publication.
+    """A fact that dpspec takes from a publication.
 
     Args:
         where: the theorem, section or table; empty where the publication as a whole is meant.

@@ -1,4 +1,4 @@
-"""What the curves of a specification are about: two datasets, what is promised for them, and the laws of the mechanism."""
+"""The subject of the curves of a specification: two datasets, the bound that holds for them, and the laws of the mechanism."""
 
 from __future__ import annotations
 

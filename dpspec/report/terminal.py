@@ -216,7 +216,7 @@ def bracket_in_words(value: Bracket) -> str:
 
 
 ROUNDING = 1e-12
-"""What lies so near to a short decimal differs from it by the rounding of a computation alone, and is shown as that decimal."""
+"""A number this close to a short decimal differs from it by rounding alone, and is shown as that decimal."""
 
 
 def end_in_words(value: Number, digits: int, *, up: bool) -> str:

@@ -111,7 +111,7 @@ def replay_parts(found: Replay) -> list[RenderableType]:
 
 
 def _assumed(verdicts: Iterable[Verdict]) -> list[str]:
-    """What several verdicts take for granted, each thing once."""
+    """The assumptions of several verdicts, each once."""
     return list(dict.fromkeys(text for verdict in verdicts for text in verdict.assumptions))
 
 
@@ -169,7 +169,7 @@ def verdict_parts(found: Verdict, *, verbose: bool = False) -> list[RenderableTy
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec | None, *, verbose: bool = True) -> Iterator[TextLine]:
-    """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
+    """A verdict in lines: its method, its constant against the budget, its witness, and further observations."""
     if verdict.reason:
         yield "reason", verdict.reason
     if verdict.method != "none":
@@ -237,13 +237,13 @@ def witness_lines(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLi
 
 
 def summary(words: Sequence[Word]) -> str:
-    """How many files ended how."""
+    """The number of files with each result."""
     parts = [Text(counted(word, words.count(word)), marked(word)[1]) for word in Word if word in words]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 
 def counted(word: Word, number: int) -> str:
-    """How so many files ended.
+    """The results of some files, counted.
 
     >>> counted(Word.RECORDED, 1), counted(Word.RECORDED, 2), counted(Word.UNCHECKED, 1)
     ('1 known false (confirmed)', '2 known false (confirmed)', '1 in which nothing was checked')

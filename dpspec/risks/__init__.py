@@ -1,4 +1,4 @@
-"""What a specification means to an attacker."""
+"""The risk of a specification: attackers, tolerances, and limits on what attackers achieve."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
 
 
 def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tuple[Fraction, Fraction] | None:
-    """What the divergence itself says, which is never too small, as (low, high) around it."""
+    """The bound of the divergence itself, which is never too small, as (low, high) around it."""
     try:
         with ctx.workprec(BITS + _GUARD):
             said: arb = divergence.largest_probability(ball(level), bound.enclose(BITS + _GUARD))
@@ -97,7 +97,7 @@ def _narrowed(
 
 
 def _chord(low: Fraction, high: Fraction, under: float, over: float, step: Fraction) -> Fraction:
-    """Where a chord meets 0, and half a step further towards the middle."""
+    """The zero of a chord, moved half a step towards the middle."""
     if not (under < 0 < over < math.inf):
         return (low + high) / 2
     place = low + (high - low) * Fraction(under / (under - over))

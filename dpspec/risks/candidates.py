@@ -59,7 +59,7 @@ About = Callable[[Number], Iterable[RiskStatement]]
 
 @attrs.frozen(kw_only=True)
 class Candidates:
-    """What a specification says about pairs of candidates.
+    """The bounds of a specification on pairs of candidates.
 
     Args:
         distinguishing: the invariants in which two such candidates differ that were found; all invariants where it is proved
@@ -242,7 +242,7 @@ class Allowed:
 
 
 def _by_structure(spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> Candidates:
-    """What is certain without a list: a bound above every pair within reach, and facts in which some pair differs."""
+    """Bounds without a list: a bound above every pair within reach, and facts in which some pair differs."""
     least = spec.input_divergence.least_distance(spec.space)
     if least is not None and least > reach:
         rule = f"holds no two different datasets within distance {reach}: the least is {least}"
@@ -297,7 +297,7 @@ def _largest(spec: PrivacySpec, reach: Number) -> Number:
 
 
 def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
-    """Why no universe holds two different datasets within a distance below 2; None where that is not seen.
+    """The reason why no universe contains two different datasets within a distance below 2; None where none is found.
 
     If every count of records of a unit changes by less than 2 (`InputDivergence.counted_unit`), then at most one record was
     exchanged for another. When tables of that unit which are published together show every attribute, each cell of theirs that
@@ -377,7 +377,7 @@ class CandidatePairs:
         )
 
     def only(self, keep: KeptPair) -> CandidatePairs:
-        """Those of the pairs for which something holds; the same object when it holds for all."""
+        """The pairs for which a condition holds; the same object when it holds for all."""
         kept = tuple(pair for pair in self.pairs if keep(*pair))
         return self if len(kept) == len(self.pairs) else attrs.evolve(self, pairs=kept)
 
@@ -404,7 +404,7 @@ class ComparedPairs:
 
     @property
     def sense(self) -> Sense:
-        """How the largest number of these pairs is related to that of all pairs."""
+        """The relation of the largest number of these pairs to that of all pairs."""
         if not self.pairs:
             return Sense.AT_MOST
         return Sense.EQUALS if self.complete or self.above else Sense.AT_LEAST

@@ -50,7 +50,7 @@ from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout
 
 Place = tuple[tuple[str, str], ...]
-"""Where a quantity is measured."""
+"""The parameters at which a quantity is measured."""
 _OPEN = (NoFormulaError, NotEnumerableError, NotReachedError)
 """Errors that leave one side of the report open; every other one refuses the question."""
 
@@ -148,7 +148,7 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
 @attrs.frozen(kw_only=True)
 class Panel(Showable):
-    """What several attackers make of one specification.
+    """The reports of several attackers on one specification.
 
     Args:
         reports: the reports of the attackers that apply.

@@ -19,7 +19,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Countable
 
 FUNCTION = ("dpspec.functions", "exposed_records")
-"""Where the function is contributed that counts them."""
+"""The entry point of the function that counts them."""
 
 MOST_KINDS = 1 << 20
 """With more possible kinds of records, a release does not count: there it would cost more than the swap of a million records."""
@@ -93,7 +93,7 @@ def counts_exposing(spec: PrivacySpec, attributes: Sequence[Attribute], most_kin
 
 
 def _kinds(spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
-    """How many kinds of records there are by the attributes of the exact tables."""
+    """The number of kinds of records by the attributes of the exact tables."""
     read = {name for invariant in spec.multiverse.induced_by() or () for name in invariant.mentions()}
     return math.prod(attribute.size for attribute in attributes if attribute.name in read)
 

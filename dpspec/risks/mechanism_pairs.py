@@ -52,7 +52,7 @@ _EVIDENCE: ContextVar[Evidence] = ContextVar("evidence", default=Evidence())  # 
 def evidence(
     pairs: Iterable[Pair] = (), dataset: Dataset | None = None, scope: str = FARTHEST, *, complete: bool = False
 ) -> Iterator[None]:
-    """What attackers may use while this is open; see `Evidence`."""
+    """Provide evidence to attackers inside a `with` block; see `Evidence`."""
     token = _EVIDENCE.set(Evidence(pairs=tuple(pairs), dataset=dataset, scope=scope, complete=complete))
     try:
         yield
@@ -110,14 +110,14 @@ def published_within(spec: PrivacySpec, distance: NumberLike, keep: KeptPair | N
 
 
 def _stated(mechanism: Mechanism, spec: PrivacySpec) -> NearestLaws | None:
-    """What a theorem says, as the mechanism's own class states it."""
+    """The theorem on the nearest laws, as the mechanism's own class states it."""
     if "nearest_laws" not in vars(type(mechanism)):
         return None
     return mechanism.nearest_laws(spec, _EVIDENCE.get().dataset)
 
 
 def _by_theorem(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> ComparedPairs | None:
-    """Those of the nearest datasets: at larger distances they say how large a number is at least."""
+    """The pairs of the nearest datasets: at larger distances they give lower bounds."""
     found = None if keep is not None else nearest_pairs(mechanism, spec)
     if found is None or found.distance is None or reach < found.distance:
         return None
@@ -152,7 +152,7 @@ def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Kept
 
 
 def structure_of(mechanism: Mechanism, spec: PrivacySpec) -> Structure | None:
-    """How a mechanism is made, as its own class states it: a class that is derived from it may have changed its law."""
+    """The structure of a mechanism, as its own class states it: a derived class may have changed its law."""
     try:
         return stated_structure(mechanism, spec.space)
     except NoStructure:

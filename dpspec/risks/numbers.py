@@ -1,4 +1,4 @@
-"""What a specification and its mechanism mean to an attacker, in the few numbers that every report shows.
+"""The risk of a specification and its mechanism, in the few numbers that every report shows.
 
 The same attackers that `risk` evaluates are evaluated here, with fixed parameters and inside the universes only: the power of the
 best test at three levels, its advantage, the posterior odds, and the belief of an attacker for whom two candidates are equally

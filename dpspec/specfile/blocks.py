@@ -64,12 +64,12 @@ BLOCK_KINDS = {
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 AMOUNT: Domain = next(p.domain for p in parameters(UniformBudget) if p.name == "value")
-"""What a budget may be: an exact number from 0 to infinity."""
+"""The domain of a budget: an exact number from 0 to infinity."""
 
 
 @attrs.frozen(kw_only=True)
 class Blocks:
-    """What the block tables gave; a value of a block with a fault is FAILED, an absent one is None."""
+    """The blocks of the block tables; a value of a block with a fault is FAILED, an absent one is None."""
 
     given: Mapping[str, Any]
     spec: PrivacySpec | None
@@ -347,7 +347,7 @@ class BlockReader:
         return None if value is FAILED else (key, value)
 
     def _one_number(self, table: Mapping[str, Any]) -> str:
-        """What to write for a budget of several numbers: some are parameters of an output divergence, such as delta."""
+        """The advice for a budget of several numbers: some are parameters of an output divergence, such as delta."""
         for cls in self.maker.registry.classes("output_divergences"):
             own = {one.name for one in parameters(cls)} & set(table)
             left = set(table) - own

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpspec.specfile.maker import Maker
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
-"""What provenance is said of: the five blocks and the mechanism."""
+"""The subjects of provenance: the five blocks and the mechanism."""
 
 # --- shapes ---------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ TRUST = ("local", "central", "shuffle", "federated", "varies")
 
 @define
 class Deployment:
-    """Something that was published with a promise, as its publisher describes it.
+    """A release that was published with a promise, as its publisher describes it.
 
     Args:
         publisher: who published it; one or several.
@@ -199,7 +199,7 @@ class Deployment:
 
 @define
 class PublishedSource:
-    """Something that can be read, and where a file has its statements from.
+    """A publication that is the source of statements of a file.
 
     Args:
         id: what provenance calls it.
@@ -248,7 +248,7 @@ class PublishedSource:
 
 @define
 class BlockProvenance:
-    """Where a block of a file is from.
+    """The origin of a block of a file.
 
     Args:
         block: which of the five, or the mechanism.
@@ -283,7 +283,7 @@ class BlockProvenance:
 
 @define
 class UnaccountedStep:
-    """Something that was done to the data or to the release, and that the guarantee does not cover.
+    """A step that was applied to the data or to the release, and that the guarantee does not cover.
 
     Args:
         step: what was done.

@@ -34,17 +34,17 @@ QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
 VERDICTS = ("verified", "refuted", "undecided")
 
 MOST_VALUES = 64
-"""So many values of secret parameters are tried at most."""
+"""The largest number of values of secret parameters that are tried."""
 STEPS = 8
 """A range that cannot be listed is tried at its ends and between them, in so many steps."""
 
 VIEWS = ("server", "shuffler", "analyst", "public")
-"""Who may be the one that a part of a product is protected from."""
+"""The parties that a part of a product may be protected from."""
 
 
 @attrs.frozen(kw_only=True)
 class RecordedClaim:
-    """What the file says about its mechanism and its specification, for the engine to confirm or contradict.
+    """The recorded claim of a file about its mechanism and its specification, for the engine to confirm or contradict.
 
     Args:
         verdict: "verified" when the mechanism is said to satisfy the specification, "refuted" when a published claim

@@ -270,7 +270,7 @@ class _Scanner:
 Result = TypeVar("Result")
 
 FAULTS_SHOWN = 100
-"""So many faults of one file are shown; the others are counted."""
+"""The largest number of faults of one file that are shown; the others are counted."""
 DIGITS = 2000
 """No privacy number has more digits, or a decimal exponent of more than four digits."""
 
@@ -316,7 +316,7 @@ class Log:
 
 
 def shape_of(value: object) -> str:
-    """What a TOML value is, in one word."""
+    """The type of a TOML value, in one word."""
     return _SHAPES.get(type(value), "number" if not isinstance(value, bool) else "truth value")
 
 

@@ -205,7 +205,7 @@ _ASSIGNED = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*(?:#.*)?")
 
 
 def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for each mistake
-    """What to write in place of a line that is no TOML; the usual mistakes are recognised.
+    """The advice for a line that is not TOML; the usual mistakes are recognised.
 
     >>> _line_advice("epsilon = log(3)", "Invalid value")
     'write epsilon = "ln(3)"'
@@ -275,7 +275,7 @@ _KEYS = (
     "deployment", "provenance", "unaccounted", "part", "table",
 )  # fmt: skip
 _OWN = ("id", "title")
-"""What a file says of itself alone: no other key of it is read with them."""
+"""Keys that differ between files of equal content; they are left out of the cache key of shared documents."""
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -391,7 +391,7 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
 
 
 def _near(path: Path) -> str:
-    """Which file may be meant, among those that lie there."""
+    """Advice that names the most similar file of the folder; empty where none is similar."""
     try:
         there = [found.name for found in path.parent.iterdir() if found.is_dir() or found.name.endswith(SUFFIX)]
     except OSError:

@@ -55,7 +55,7 @@ def released_files(folder: Path, document: SpecDocument) -> tuple[Path, ...]:
 
 
 FRAME = "data-frame"
-"""What a data frame is called where a file would be called by its name."""
+"""The name of a data frame in place of a file name."""
 
 
 @contextlib.contextmanager
@@ -88,7 +88,7 @@ def table_file(given: object) -> Iterator[str]:
 
 
 def _writer(given: Any) -> Any:
-    """What writes a data frame as CSV; None for what is none."""
+    """The function that writes a data frame as CSV; None for other objects."""
     if hasattr(given, "write_csv"):
         return given.write_csv
     if hasattr(given, "to_csv"):
@@ -99,7 +99,7 @@ def _writer(given: Any) -> Any:
 
 
 def table_name(given: object) -> str:
-    """What a table is called in a result: its path or name; of a data frame, no value."""
+    """The name of a table in a result: its path or name; of a data frame, no value."""
     return os.fspath(given) if isinstance(given, (str, os.PathLike)) else FRAME
 
 

@@ -321,4 +321,4 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     Number: _number,
     Fraction: _ratio,
 }
-"""How plain values are written; bool precedes int, of which it is a subclass."""
+"""The formats of plain values; bool precedes int, of which it is a subclass."""

@@ -111,7 +111,7 @@ def verdict_text(verdict: Verdict, spec: PrivacySpec, *, note: str = "") -> str:
 
 
 def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """What a report for machines keeps of a verdict: pairs (name, text)."""
+    """The properties of a verdict in a machine-readable report: pairs (name, text)."""
     yield "outcome", verdict.outcome.value
     yield "method", verdict.method
     yield "scope", verdict.scope

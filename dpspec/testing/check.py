@@ -1,4 +1,4 @@
-"""What a conformance check is, and what it is given.
+"""Conformance checks, and their arguments.
 
 A check is a function ``check_<property>(subject, context)``. It returns nothing, or a text to report; or it raises
 `CheckFailedError`, or `NotApplicable` with the reason. Its docstring says the property, where it comes from, and what a failure
@@ -74,7 +74,7 @@ class ClassSubject:
 
     @property
     def thing(self) -> type:
-        """Where its tags are looked up."""
+        """The object whose tags are used."""
         cls: type = self.entry.cls
         return cls
 
@@ -138,7 +138,7 @@ class Context:
     members: Callable[[Domain], list[Any]]
 
     def times(self, fast: int, full: int | None = None) -> int:
-        """How many examples to draw; in full ten times as many, unless it is said how many."""
+        """The number of examples to draw; in full ten times as many, unless it is given."""
         return fast if self.level == "fast" else 10 * fast if full is None else full
 
     def random(self, name: str) -> Random:
@@ -225,7 +225,7 @@ def declared_checks() -> tuple[Check, ...]:
 
 
 def examples(cls: type) -> list[Any]:
-    """What the class yields: objects of it, or pairs (object, space)."""
+    """The examples of the class: objects of it, or pairs (object, space)."""
     given: Callable[[], Iterable[Any]] | None = getattr(cls, "examples", None)
     return [] if given is None else list(given())
 

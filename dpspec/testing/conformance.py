@@ -36,7 +36,7 @@ CORE = "dpspec.extension.standard"
 
 
 class Status(enum.Enum):
-    """How a check ended."""
+    """The result of a check."""
 
     PASSED = "passed"
     FAILED = "failed"
@@ -52,7 +52,7 @@ class Status(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class CheckResult:
-    """What became of one check on one subject.
+    """The result of one check on one subject.
 
     Args:
         check: the name of the check.
@@ -179,7 +179,7 @@ _MADE: dict[str, Callable[[Subjects, Entry], Iterator[Any]]] = {
     "spaces": Subjects.space_subjects,
     **dict.fromkeys(("rules", "tables", "formats", "workers", "adapters", "generators"), Subjects.plain_subjects),
 }
-"""How the subjects of a kind are constructed, where they need no dataset space."""
+"""The constructors of the subjects of a kind, where they need no dataset space."""
 
 
 def _plugin(info: PluginInfo, module: Any) -> PluginSubject:

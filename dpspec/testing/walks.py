@@ -52,7 +52,7 @@ JOINED = 6
 """The differences of this many basis vectors are moves, too."""
 
 Change = tuple[tuple[Hashable, int], ...]
-"""What a move adds to the counts."""
+"""The change of the counts by a move."""
 
 
 def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchStrategy[tuple[Dataset, Dataset]]:

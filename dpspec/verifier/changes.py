@@ -46,7 +46,7 @@ MOST_PATTERNS = 200_000
 
 @attrs.frozen
 class AttributeChange:
-    """What becomes of one attribute in a change: whether its category stays, and the class of the one before and after."""
+    """The change of one attribute: whether its category stays, and the class of the one before and after."""
 
     equal: bool
     before: CategoryClass
@@ -56,7 +56,7 @@ class AttributeChange:
 Pattern = Mapping[str, AttributeChange]
 
 Sides = tuple[bool, bool, bool]
-"""What a table sees of a change: whether the record meets the conditions before, and after, and whether its cell stays."""
+"""A change as read by a table: whether the record meets the conditions before, and after, and whether its cell stays."""
 
 
 @attrs.frozen
@@ -80,7 +80,7 @@ class SeenAttributes:
         cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str,
         singled: Iterable[Mapping[str, tuple[frozenset[str], ...]]] = (),
     ) -> SeenAttributes:  # fmt: skip
-        """Those that some of the tables look at, or of which further sets of categories matter."""
+        """The attributes that some of the tables read, or of which further sets of categories matter."""
         known = {a.name: a for a in space.attributes_of(unit)}
         named: dict[str, dict[frozenset[str], None]] = {}
         for table in tables:
@@ -100,7 +100,7 @@ class SeenAttributes:
         )
 
     def classes(self, name: str) -> dict[CategoryClass, int]:
-        """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
+        """The number of categories of an attribute in each class, at most 2; those that nothing names come first."""
         attribute, sets = self.attributes[name], self.named[name]
         singled = sorted(frozenset().union(*sets))
         others = attribute.size - len(singled)
@@ -161,7 +161,7 @@ def replacements(columns: SeenAttributes) -> Iterator[Pattern]:
 
 
 def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> Iterator[dict[str, AttributeChange]]:
-    """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
+    """The possible changes of an attribute and of those within it, given the change of the one that it lies within."""
     for kept in options_of(name, outer, columns):
         inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
         for parts in itertools.product(*inner):
@@ -169,7 +169,7 @@ def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) ->
 
 
 def options_of(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> list[AttributeChange]:
-    """What can become of an attribute by itself, given what becomes of the one that it lies within; no change comes first."""
+    """The possible changes of an attribute by itself, given the change of the one that it lies within; no change comes first."""
     key = name, outer
     known = columns._options.get(key)
     if known is not None:
@@ -229,7 +229,7 @@ def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
 
 
 def sides_of(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> Sides:
-    """What a table sees of a pattern."""
+    """A pattern as read by a table."""
     before = columns.inside(table, pattern, lambda kept: kept.before)
     after = columns.inside(table, pattern, lambda kept: kept.after)
     return before, after, all(pattern[name].equal for name in table.attributes)
@@ -273,7 +273,7 @@ def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
 
 
 MOST_FAMILIES = 32
-"""So many laminar parts of the invariants are tried at most; each of them bounds the constant."""
+"""The largest number of laminar parts of the invariants that are tried; each of them bounds the constant."""
 
 
 def laminar_parts(
@@ -543,7 +543,7 @@ class MemberView:
         return sorted(found)
 
     def _partitions(self, cells: int) -> Iterator[CountChanges]:
-        """How members fall into so many cells."""
+        """The distributions of members over some cells."""
         total = min(self.most, self.in_cell * cells)
         for number in (total,) if self.is_monotone else range(total + 1):
             yield from partitions(number, cells, self.in_cell)
@@ -571,7 +571,7 @@ def partitions(number: int, parts: int, largest: int) -> tuple[CountChanges, ...
 
 
 def outer_part(table: Marginal, space: DatasetSpace, unit: str) -> Marginal:
-    """What a table of smaller records looks at in the larger record that they lie in."""
+    """The conditions and attributes of a table of smaller records that concern the larger record that contains them."""
     known = {a.name for a in space.attributes_of(unit)}
     where = tuple((name, categories) for name, categories in table.where if name in known)
     return Marginal(attributes=tuple(name for name in table.attributes if name in known), unit=unit, where=where)

@@ -29,7 +29,7 @@ WEIGHTS = ((1, 2, 5), (3, 3, 2), (6, 1, 1))
 """Three laws on three outcomes by their weights. No pair of them is the reverse of another up to a renaming of outcomes, and the
 second law lies between the others."""
 DATASETS = 7
-"""So many datasets of a small space are compared with each other."""
+"""The number of datasets of a small space that are compared with each other."""
 MOST_LISTED = 2_000
 """Datasets of a larger space are not listed: even the first of them may take long."""
 _BITS = 128

@@ -71,7 +71,7 @@ class Obligation:
 
 @attrs.frozen(kw_only=True)
 class FileReport(Showable):
-    """What was found about one file."""
+    """The result of the verification of one file."""
 
     document: SpecDocument
     obligations: tuple[Obligation, ...]

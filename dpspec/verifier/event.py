@@ -133,7 +133,7 @@ def _probability(enclosure: arb) -> Bracket:
 
 @attrs.frozen
 class Asked:
-    """What is claimed of a pair of laws: d_Pr(P, Q) <= limit."""
+    """The claim on a pair of laws: d_Pr(P, Q) <= limit."""
 
     divergence: OutputDivergence
     limit: Number
@@ -147,7 +147,7 @@ class Asked:
         return self.excess(left, right) > 0
 
     def excess(self, left: Bracket, right: Bracket) -> Fraction:
-        """How far P(E) is certainly above the largest probability allowed, or Q(E) where both ways count; -1 for unknown."""
+        """The certain excess of P(E) over the largest probability allowed, or of Q(E) where both ways count; -1 for unknown."""
         ways = [(left, right), (right, left)] if self.both_ways else [(left, right)]
         return max(self._excess(p, q) for p, q in ways)
 

@@ -98,7 +98,7 @@ class LawMatrix:
 
 
 Permutation = tuple[int, ...]
-"""Where each place of the universe goes."""
+"""The image of each index of the universe."""
 
 
 def permutations(
@@ -182,10 +182,10 @@ MOST_UNDECIDED = 12
 """Bits at which a bracket is refined until the pair is decided."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
-"""Why a claim that every mechanism would pass stays undecided."""
+"""The reason why a claim that every mechanism satisfies is undecided."""
 
 REVERSED = 100
-"""So many pairs are compared in both orders where a distance is declared to be symmetric."""
+"""The number of pairs that are compared in both orders where a distance is declared to be symmetric."""
 
 MOST_WALKED = 20_000
 """A space of more datasets is not walked."""
@@ -584,7 +584,7 @@ def per_unit(divergence: Bracket, distance: Number) -> Bracket:
 
 
 def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
-    """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
+    """The bound of the claim for the pair of a witness: bound x distance, rounded up where it has no exact form."""
     limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
     return Asked(spec.output_divergence, limit)
 

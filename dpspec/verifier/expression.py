@@ -91,7 +91,7 @@ class Raised:
 
     @classmethod
     def of(cls, problem: BaseException) -> Raised:
-        """What was raised."""
+        """The raised exception."""
         kind, stated = type(problem).__name__, _is_stated(problem)
         try:
             seen = cast("Observed", observed_raise(problem))
@@ -188,7 +188,7 @@ def _is_sight(outcome: Any) -> bool:
 
 
 def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
-    """What was seen, with its numbers taken out."""
+    """The observed outcome, with its numbers taken out."""
     kind = type(sight)
     if kind is tuple:
         return _collection("tuple", sight)
@@ -211,7 +211,7 @@ def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
 
 
 def _place(sight: Observed) -> str:
-    """Where in the code an exception was raised; empty where that is not seen."""
+    """The location in the code at which an exception was raised; empty where it is not observable."""
     frames = sight.content[4]  # type: ignore[index]
     return str(frames[-1].place) if frames else ""
 
@@ -224,7 +224,7 @@ def _details(sight: Observed) -> str:
 
 
 def _portable(seen: Any) -> Any:
-    """What is seen as nested tuples of texts, with files by their names as modules."""
+    """The observed outcome as nested tuples of texts, with files by their names as modules."""
     if isinstance(seen, Observed):
         return seen.kind, _portable(seen.content)
     if isinstance(seen, Frame):
@@ -249,7 +249,7 @@ def kind_of(outcome: Any) -> str:
 
 
 def value_of(outcome: Any) -> Hashable:
-    """What two outcomes share that differ in type, memory or traceback alone.
+    """A key that is equal for two outcomes that differ in type, memory or traceback alone.
 
     >>> value_of(observed(np.int64(0))) == value_of(0) == value_of(observed(False)) == value_of(observed(0.0))
     True

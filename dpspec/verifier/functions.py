@@ -44,7 +44,7 @@ class PowerError(DpspecError):
 
 @define
 class Sampling:
-    """How a plain function is sampled, where it cannot be enumerated.
+    """Options of the sampling of a plain function that cannot be enumerated.
 
     Args:
         seed: the seed of all draws; the same seed, the same verdict.
@@ -125,7 +125,7 @@ def parts_of(path: str) -> tuple[str, str]:
 
 
 class FunctionJudge(Protocol):
-    """What judges plain functions.
+    """A verifier of plain functions.
 
     A verdict of it is as binding as one of the exact engine: `verified` only for what is shown of every dataset that the claim is
     about, `refuted` for a pair of datasets whose outputs differ too much, up to the stated error; else `undecided`.

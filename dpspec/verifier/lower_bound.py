@@ -37,22 +37,22 @@ from dpspec.verifier.exhaustive import per_unit
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
 
 CROSSED = 20
-"""So many patterns of two records are tried with exchanges."""
+"""The number of patterns of two records that are tried with exchanges."""
 
 MANY = (1, 2, 8, 64)
-"""So many records of a smaller unit change at once, where a larger one changes."""
+"""The number of records of a smaller unit that change at once, where a larger one changes."""
 
 MOST_EVALUATED = 100_000
-"""So many invariants are evaluated in a search for a pair at most, counted once for each pair: about two seconds."""
+"""The largest number of evaluations of invariants in a search for a pair, counted once for each pair: about two seconds."""
 
 PAIRS_TRIED = 100
 """The number of patterns that are turned into datasets, those of the largest divergence first."""
 
 MOST_RANKED = 5_000
-"""So many patterns of a member are put in order."""
+"""The number of patterns of a member that are ranked."""
 
 ALIKE_TRIED = 4
-"""So many patterns of one change are turned into datasets, those with the most categories that something singles out first."""
+"""The number of patterns of one change that are turned into datasets, those with the most named categories first."""
 
 MOST_UNREAD = 10_000
 """The largest number of records that no view reads that are added to those that change, where the space requires as many
@@ -293,7 +293,7 @@ class Attaining:
         return found
 
     def _sizes(self, views: Sequence[View], unit: str) -> list[int]:
-        """How many members larger records are tried with: as many as they hold, or as are counted."""
+        """The numbers of members with which larger records are tried: as many as they hold, or as are counted."""
         space = self.spec.space
         seen = [MemberView.of(view, space, unit) for view in views]
         sizes = {view.most for view in seen if view is not None} | {view.in_cell for view in seen if view is not None}

@@ -57,7 +57,7 @@ class Measurement:
 
     @property
     def parameter(self) -> str:
-        """What the budget is called."""
+        """The name of the budget."""
         return self.spec.budget.parameter
 
     @property

@@ -201,7 +201,7 @@ TOGETHER = "all sizes together"
 
 @attrs.frozen(kw_only=True)
 class Grown:
-    """What became of the constant while one size was raised.
+    """The constants while one size was raised.
 
     Args:
         size: the name of the size.
@@ -250,7 +250,7 @@ def grown(
     registry: Registry | None = None,
     effort: int = EFFORT,
 ) -> Iterator[Grown]:
-    """What becomes of a verified miniature when each size that it lowers is raised.
+    """The results of a verified miniature when each size that it lowers is raised.
 
     Args:
         verdict: of the miniature.

@@ -69,7 +69,7 @@ class UnobservableError(NotEnumerableError):
 
 @attrs.frozen(repr=False, cache_hash=True)
 class Observed:
-    """What is seen of a value that is no int, text, None or tuple; those are seen as themselves.
+    """The observation of a value that is no int, text, None or tuple; those are observed as themselves.
 
     Args:
         kind: what it is, such as ``list``, ``np.int64`` or ``raises``.
@@ -87,7 +87,7 @@ class Observed:
 
     @property
     def text(self) -> str:
-        """How it is written."""
+        """The written form."""
         return self.write()
 
     def __repr__(self) -> str:
@@ -105,7 +105,7 @@ class Placeholder:
     """A number of its type."""
 
     def sight(self, kind: str = "") -> Hashable:
-        """What is seen of it, or of an entry of an array that is seen as a number of some type."""
+        """The observation of it, or of an entry of an array that is observed as a number of some type."""
         raise NotImplementedError
 
 
@@ -114,7 +114,7 @@ def _copied(kind: str, content: Hashable, text: str, parts: Sequence[Any] | None
 
 
 class _Comparison:
-    """How outcomes are compared: as an observer sees them, or by value alone."""
+    """The mode of comparison of outcomes: by observation, or by value alone."""
 
     by_value = False
 
@@ -161,7 +161,7 @@ def plain_value(value: Any) -> Any:
 
 
 def observed(value: Any, printed: str = "") -> Hashable:
-    """What is seen of a value that was returned, as something that is equal for equal sights alone.
+    """The observation of a returned value; two observations are equal exactly if no observer can distinguish the values.
 
     Args:
         value: the value.
@@ -180,7 +180,7 @@ def observed(value: Any, printed: str = "") -> Hashable:
 
 
 def observed_raise(problem: BaseException, printed: str = "") -> Hashable:
-    """What is seen of an exception.
+    """The observation of an exception.
 
     >>> observed_raise(ValueError("no", 1))
     raises ValueError: ('no', 1)
@@ -359,14 +359,14 @@ def _drawn_array(value: Any, inside: dict[int, Any], depth: int) -> Hashable:
 
 
 class _Behind(NamedTuple):
-    """What the array holds that another one is a view of, where that one does not show all of it."""
+    """The content of the base array that a view of it does not show."""
 
     content: bytes = b""
     parts: Sequence[Any] = ()
 
 
 def _layout(value: Any, inside: dict[int, Any], depth: int) -> tuple[str, _Behind]:
-    """How an array lies in memory and what it is a view of, in words; and what it does not show itself of that.
+    """The memory layout of an array and the array that it is a view of, in words; and the content of that which it does not show.
 
     Strides and offsets are counted in entries where they can be.
     """

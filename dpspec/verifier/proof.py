@@ -71,7 +71,7 @@ WHOLE, ONE_PAIR, METHOD = "the whole space", "one pair of the whole space", "der
 OTHER_SPACE = (
     "the law was compared with the structure on a smaller space only: on this space it is unknown on the pair of the verdict"
 )
-"""What a proof rests on where the mechanism raises an error for its own law on the space of the claim."""
+"""The assumption of a proof where the mechanism raises an error for its own law on the space of the claim."""
 
 MANY_OTHERS = 50
 """The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
@@ -81,7 +81,7 @@ UNCONFIRMED = (
     "the constant is an upper bound from the structure: the laws on this space are too large to compute for a pair of datasets, "
     "and law and structure were compared on a smaller space only"
 )
-"""What a proof rests on where datasets at finite distance exist, but nothing bounds the constant from below."""
+"""The assumption of a proof where datasets at finite distance exist, but nothing bounds the constant from below."""
 
 ANOTHER = "any other outcome"
 """The alternative to the outcome that is tested: all other outputs."""
@@ -93,7 +93,7 @@ MOST_LISTED = 10_000
 """With at most so many answers, it is tried whether the mechanism has a law on a pair at all: to make one takes about 0.1 s."""
 
 MOST_WITHOUT_LAW = 20
-"""So many pairs are tried until the mechanism has a law on one."""
+"""The number of pairs that are tried until the mechanism has a law on one."""
 
 FEW_MIXED = 2
 """The same for a mixture over samples, whose outcomes have to be listed together: their number grows with every answer."""
@@ -165,7 +165,7 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
 
 def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing | None:
-    """How the mechanism is made, as its own class states it; of hypotheses those that it states for itself."""
+    """The structure of the mechanism, as its own class states it; of hypotheses those that it states for itself."""
     structure: Structure | NoStructure | None = guarded(mechanism.name, lambda: structure_for(mechanism, spec.space))
     if structure is not None and "structure" not in vars(type(mechanism)):
         return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
@@ -310,7 +310,7 @@ class _Proof:
         )  # fmt: skip
 
     def result(self, constant: Bracket, outcome: Outcome, attained: tuple[Dataset, Dataset] | None) -> UniverseResult:
-        """What is known of all universes together."""
+        """The result for all universes together."""
         return UniverseResult(
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )
@@ -383,7 +383,7 @@ class _Proof:
         )
 
     def _joined(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> str:
-        """How two datasets are joined."""
+        """The path that joins two datasets."""
         steps = self.sensitivity.steps
         kept = f" that keep {'; '.join(map(str, family))}" if family else ""
         added = f", added or removed for {steps.added}" if steps.added is not None else ""
@@ -460,7 +460,7 @@ def _bound(spec: PrivacySpec) -> Number | None:
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:
-    """Why a theorem does not show a claim; empty where it does."""
+    """The reason why a theorem does not prove a claim; empty where it does."""
     if (found.input_divergence, found.output_divergence) != (spec.input_divergence, spec.output_divergence):
         return f"it is about {found.output_divergence.in_words()}, for {found.input_divergence.in_words()}"
     known = spec.multiverse.induced_by()
@@ -484,7 +484,7 @@ def _small_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, da
 
 
 def _undefined(mechanism: Mechanism, proof: _Proof, found: Verdict) -> str:
-    """Why a mechanism has no law on any pair that was tried; empty where it has, or may have, one on both datasets of a pair.
+    """The reason why a mechanism has no law on any pair that was tried; empty where it has, or may have, one on some pair.
 
     A proof about laws that are defined nowhere is about nothing, and what the mechanism releases is something else.
     """
@@ -503,7 +503,7 @@ def _undefined(mechanism: Mechanism, proof: _Proof, found: Verdict) -> str:
 
 
 def _no_law(mechanism: Mechanism, proof: _Proof, dataset: Dataset) -> str:
-    """Why the mechanism has no law on a dataset of the space; empty where it has one, or where that is too large to be made."""
+    """The reason why the mechanism has no law on a dataset of the space; empty where it has one, or where it is too large."""
     few = FEW_MIXED if proof.structure.is_sampled else MOST_LISTED
     if sum(_answers(view, dataset, proof.spec.space) for view in proof.structure.views) > few:
         return ""
@@ -578,7 +578,7 @@ def _beside_many(proof: _Proof, pair: Pair) -> Iterator[Pair]:
 
 
 def _answers(view: View, dataset: Dataset, space: DatasetSpace) -> int:
-    """How many answers a view gives."""
+    """The number of answers of a view."""
     if view.by_record:
         return len(space.records(dataset, view.table.unit))
     return cell_count(view, space)

@@ -100,7 +100,7 @@ def keep_witness(obligation: Obligation, document: SpecDocument, directory: Path
 
 @attrs.frozen(kw_only=True)
 class Replay(Showable):
-    """What became of a witness.
+    """The result of the replay of a witness.
 
     Args:
         path: the file.
@@ -128,7 +128,7 @@ class Replay(Showable):
 
     @property
     def sentence(self) -> str:
-        """What became of it, in one line."""
+        """The result in one line."""
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
         if self.outcome is Outcome.VERIFIED:
@@ -141,7 +141,7 @@ class Replay(Showable):
 
     @property
     def event_in_words(self) -> str:
-        """What became of the recorded event itself; empty where the file has none as data."""
+        """The result for the recorded event itself; empty where the file has none as data."""
         if self.event is None:
             return ""
         shows = "still proves the refutation" if self.event.proves else "does not prove a refutation by itself"

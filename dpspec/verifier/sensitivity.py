@@ -152,7 +152,7 @@ class RecordChange:
 
     @property
     def answers(self) -> int:
-        """How many answers move at most, those of records inside it left out where they change one after the other."""
+        """The largest number of answers that move, those of records inside it left out where they change one after the other."""
         return len(self.laws) + sum(max(map(len, cases)) for cases in self.groups)
 
 
@@ -168,7 +168,7 @@ Cost = tuple[RecordChange, Bracket]
 
 @attrs.frozen(kw_only=True, slots=False, eq=False)
 class Sensitivity:
-    """What changes of one record do to the answers of a mechanism.
+    """The sensitivity of a mechanism: the answers that changes of one record move, and their cost.
 
     Args:
         structure: how the mechanism is made.
@@ -367,7 +367,8 @@ class Sensitivity:
 
     @cached_property
     def _viewed(self) -> tuple[Ties, frozenset[str]]:
-        """Which attributes are tied to each other by what reads them, and those of each tied part that some view reads."""
+        """The attributes that are tied to each other by a table that reads both, and those of each tied part that some view
+        reads."""
         unit = self.steps.unit
         inner = [outer_part(view.table, self.spec.space, unit) for view in self._inner(unit)]
         own = [table for view in self.views if view.table.unit == unit for table in read_by(view)]
@@ -507,7 +508,7 @@ class Sensitivity:
         return readers
 
     def _seen_of(self, view: View, sides: Sequence[Sides], *, is_added: bool) -> list[SeenChange]:
-        """What a view may see of a change."""
+        """The possible changes of the cells of a view by a change of records."""
         return self._caught(lambda: [*map(SeenChange, self._moved(view, change_of(sides, is_added=is_added)))])
 
     def _member_reader(self, *, is_added: bool) -> Reader:
@@ -534,7 +535,7 @@ class Sensitivity:
         return Reader(tables, reads, reads_cells=True, halves=halves)
 
     def _caught(self, see: Callable[[], list[SeenChange]]) -> list[SeenChange]:
-        """What is seen; where no case is known, a failure that counts only where the change is allowed."""
+        """The changes; where no case is known, a failure that counts only where the change is allowed."""
         try:
             return see()
         except MissingStep as at:
@@ -542,7 +543,7 @@ class Sensitivity:
             return [SeenChange((FAILED,))]
 
     def _of_members(self, outer: Sequence[Sides], kept: Collection[str], *, is_added: bool) -> list[SeenChange]:
-        """What the views of smaller records may see.
+        """The possible changes of the views of smaller records.
 
         Args:
             outer: what each view sees of the larger record.
@@ -558,7 +559,7 @@ class Sensitivity:
         return self._one_by_one(None if is_added else frozenset(kept))
 
     def _of_one_view(self, place: int, outer: Sides, *, kept: bool, is_added: bool) -> list[SeenChange]:
-        """What one view of smaller records may see by itself."""
+        """The possible changes of one view of smaller records by itself."""
         view, seen = self._inner(self.steps.unit)[place], self._member_views[place]
         ways = None if seen is None else seen.ways
         if seen is None or ways is None or ways > MOST_CASES or view.parts():
@@ -644,7 +645,7 @@ class Sensitivity:
     def _members(
         self, outer: Sequence[Sides], limit: int, *, kept: bool, is_added: bool
     ) -> list[list[NumberedCase]] | None:  # fmt: skip
-        """What views of smaller records may see of a change, for each group that sees the same; None where that is too much.
+        """The possible changes of views of smaller records, for each group that reads the same; None where that is too much.
 
         Views that look at the same attributes of a member, and at the same of the larger record's changes, see the same.
         """
@@ -786,7 +787,7 @@ class Sensitivity:
 
 
 def _counted(view: View) -> object:
-    """Which records a view counts: views with the same answer count the same."""
+    """The records that a view counts, as a key: views with the same key count the same."""
     if isinstance(view, (DrawnView, RepeatedView, SampledView)) and type(view).read is OfView.read:
         return _counted(view.view)
     if isinstance(view, Bounded) and type(view).read is Bounded.read:

@@ -20,7 +20,7 @@ from dpspec.verifier.expression import Expression
 
 
 class Outcome(enum.Enum):
-    """What is known about a claim."""
+    """The result of the verification of a claim."""
 
     VERIFIED = "verified"
     REFUTED = "refuted"
@@ -84,7 +84,7 @@ class Event:
 
     @property
     def role(self) -> str:
-        """What the event does for the refutation, in words."""
+        """The role of the event in the refutation, in words."""
         if self.proves:
             return "which alone is beyond what is allowed"
         return "an illustration: it is d_Pr that is beyond what is allowed"
@@ -155,7 +155,7 @@ class Notice:
 
 @attrs.frozen(kw_only=True)
 class UniverseResult:
-    """What was found in one universe.
+    """The result for one universe.
 
     Args:
         label: the universe.

@@ -263,7 +263,7 @@ FUNCTIONALS: tuple[Callable[[Dichotomy], Bracket], ...] = (
     lambda pair: pair.hockey_stick(0, precision=ROUGH),
     lambda pair: pair.max_log_ratio(precision=ROUGH),
 )
-"""What is compared of two pairs of laws, in both orders; none of them grows under post-processing."""
+"""The functionals that are compared for two pairs of laws, in both orders; none of them grows under post-processing."""
 PAIRS = 20
 """At the fast level so many ordered pairs of datasets are compared, spread over all of them."""
 MOST_CHANGE = 3

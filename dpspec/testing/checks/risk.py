@@ -153,7 +153,7 @@ def _made(subject: ClassSubject) -> AttackerModel:
 
 
 def _answers(ask: Callable[[SmallWorld], Reply], asked: Iterator[SmallWorld]) -> Iterator[tuple[SmallWorld, Reply]]:
-    """What is said in each world that the attacker fits: one that it refuses does not excuse it from the others."""
+    """The statements in each world that the attacker fits: one that it refuses does not excuse it from the others."""
     answered, refused = False, "nothing was asked"
     for world in asked:
         try:

@@ -41,7 +41,7 @@ from dpspec.verifier.verdict import Outcome
 
 RULES, ROUTE = "rules", "routes"
 PREMISES, GOALS = 16, 10
-"""So many premises are tried for each rule, and so many goals for each of them."""
+"""The number of premises that are tried for each rule, and of goals for each of them."""
 
 LawTable = Mapping[Dataset, FiniteLaw]
 

@@ -353,8 +353,7 @@ class SampledView(OfView):
 
     Args:
         view: the view of the sample. The laws of its answers on two samples that differ in one record must not depend on the
-        other
-            records; otherwise no bound is derived.
+            other records; otherwise no bound is derived.
         rate: the probability with which a record takes part.
     """
 
@@ -655,8 +654,7 @@ class Structure:
         sampled: the probability with which each record of the largest unit takes part, independently of all others, before
             the views are evaluated (Poisson sampling).
         drawn: the number of records of the largest unit (all, where there are fewer) that are drawn without replacement, before
-        the
-            views are evaluated; None where no sample of a fixed size is drawn.
+            the views are evaluated; None where no sample of a fixed size is drawn.
         drawn_by: the mechanism that draws them, from all records of the dataset. The share of the records that are drawn follows
             from the number of records of the space only for that mechanism.
         hypotheses: the mechanism that states that it reads all records of a view, for the views where that matters.

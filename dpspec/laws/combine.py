@@ -330,7 +330,7 @@ class OnDrawn(_OnPart):
     Args:
         rate: the share of the records that are drawn.
         without, joining: the laws of the changed answers, on two samples that differ in one record; no two such samples have a
-        larger divergence. `joining` is None for the one of the two datasets, whichever it is.
+            larger divergence. `joining` is None for the one of the two datasets, whichever it is.
 
     >>> coin, other = FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")
     >>> one, two = OnDrawn(Fraction(1, 2), (coin,)), OnDrawn(Fraction(1, 2), (coin,), (other,))

@@ -194,8 +194,8 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
 
     Args:
         document: the file.
-        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip
-        this. most: a space of more datasets is not enumerated.
+        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip this.
+        most: a space of more datasets is not enumerated.
     """
     recorded = _recorded_outcome(document)
     if document.miniatures:
@@ -532,7 +532,7 @@ def standing(
         most: spaces with more datasets than this are not walked: a claim that neither a proof nor a pair decides is then reported
             as never checked; without it, what `dpspec verify` does.
         effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip
-        this.
+            this.
         also: datasets whose laws are compared as well, such as those that an attacker names: a pair of them may refute the claim.
         progress: called with (done, in all).
     """

@@ -56,8 +56,7 @@ def verify_claim(
             distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
             other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
         dataset, generator: the adapters of the function: the type of its dataset (`pandas`, `numpy`, `dicts`, ...), and its
-        source of
-            randomness (`random`, `system`, ...); by default chosen by its annotations (`adapted`).
+            source of randomness (`random`, `system`, ...); by default chosen by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).

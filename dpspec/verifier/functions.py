@@ -56,8 +56,8 @@ class Sampling:
             of one type and message.
         loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
             events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
-        dataset, generator: the adapters for the dataset and the random number generator of the function; by default by its
-        annotations.
+        dataset, generator: the adapters for the dataset and the random number generator of the function; by default chosen by
+            its annotations.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']

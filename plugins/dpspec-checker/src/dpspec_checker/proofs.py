@@ -68,7 +68,7 @@ from dpspec_checker.universes import (
     determined,
     least_and_most,
     member_part,
-    most_two_report_laws,
+    most_distinguishing,
     need_nested,
     need_table,
     shifts_of_members,
@@ -675,7 +675,7 @@ def _two_report_laws(view: JsonTable, space: JsonTable) -> str:
         return two_laws(*view["laws"])
     size, hashes, told = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
     if told != len(hashes):  # the number of all functions is always a bound
-        need(told >= most_two_report_laws(hashes, view["width"], size), "more hash functions distinguish some categories")
+        need(told >= most_distinguishing(hashes, view["width"], size), "more hash functions distinguish some categories")
     return sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes)))
 
 

@@ -616,7 +616,7 @@ def value_range(table: JsonTable, space: JsonTable) -> tuple[int, int]:
     return min(numbers), max(numbers)
 
 
-def most_two_report_laws(hashes: list[list[int]], width: int, size: int) -> int:
+def most_distinguishing(hashes: list[list[int]], width: int, size: int) -> int:
     """The largest number of some hash functions, polynomials modulo 2^31 - 1 reduced to a width, that distinguish two
     categories."""
     if size * len(hashes) > MOST_HASHED:

@@ -318,8 +318,7 @@ class PerturbationStep(RuleStep):
 
     Args:
         file: the perturbation table, a CSV file in the folder of the rule file: columns pcv, ckey, pvalue (count, key, change),
-        or i, v, p
-            (count, change, probability).
+            or i, v, p (count, change, probability).
         cycle: counts beyond the last row go through the last so many rows again and again; 1 for the last row.
         changes: the possible changes for 0, 1, ..., as the file has them.
     """

@@ -102,8 +102,7 @@ def check(plan: Plan, seconds: float, *, jailed: bool = True) -> Checked:
         plan: with a specification.
         seconds: of processor time.
         jailed: whether nothing of the code can change a file, open a socket or be seen outside. Without, it has the rights of
-        this
-            process.
+            this process.
     """
     with tempfile.TemporaryDirectory(prefix="dpspec-hunt-") as folder:
         scratch = Path(folder)

@@ -289,8 +289,7 @@ class _Sketch(grammar.View):
         table: the categories.
         rule, asked: the mechanism and its attribute.
         telling: no two categories are distinguished by more functions. A report with more is a report with fewer to which an
-        outcome
-            that is equally likely under both was added, so the laws of the most bound those of all pairs.
+            outcome that is equally likely under both was added, so the laws of the most bound those of all pairs.
         farthest: the two categories that were found to be distinguished by most.
     """
 

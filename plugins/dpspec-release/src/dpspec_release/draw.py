@@ -354,9 +354,10 @@ class Options:
         suffix: of the files that are written; None for that of the table.
         unverified: also release under a claim that is not verified; under a refuted one nothing is ever released.
         margins: also write the 95 % margin of each released number, in a column of its own.
-        progress: called with the progress of the work. stage: called with the next stage: reading, drawing, checking. memory: the
-        number of bytes that the run may use; None for half of the machine, or of the container. A table that is known to take
-            more is refused.
+        progress: called with the progress of the work.
+        stage: called with the next stage: reading, drawing, checking.
+        memory: the number of bytes that the run may use; None for half of the machine, or of the container. A table that is known
+            to take more is refused.
         guard: keeps the budget; None for no guard.
     """
 

@@ -78,7 +78,7 @@ class Averaged(Mechanism):
     Args:
         mechanism: M, on the base space.
         seen: positions of records that the attacker sees in addition to the output: a passive attacker, whose background is
-        random.
+            random.
 
     >>> space = list(Secrets.examples())[0]
     >>> mechanism = Averaged(mechanism=RandomisedResponse(keep_probability="3/4"))

@@ -328,7 +328,7 @@ def averaged(
     Args:
         mechanism: M, on the base space [object of the kind mechanisms].
         seen: positions of records that the attacker sees in addition to the output: a passive attacker, whose background is
-            [list of integer in [0, inf)].
+            random [list of integer in [0, inf)].
     """
 
 def batched(

@@ -194,7 +194,8 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
 
     Args:
         document: the file.
-        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip this.
+        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip
+            this.
         most: a space of more datasets is not enumerated.
     """
     recorded = _recorded_outcome(document)

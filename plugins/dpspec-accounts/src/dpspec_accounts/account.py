@@ -63,7 +63,7 @@ EXPORT, EXPORT_VERSION = "dpspec-account", 1
 
 @attrs.frozen(kw_only=True)
 class Balance:
-    """What an account has spent.
+    """The balance of an account.
 
     Args:
         name: the place of the account, without user or password.
@@ -87,7 +87,7 @@ class Balance:
 
 @attrs.frozen(kw_only=True)
 class Statement(Balance):
-    """What an account has spent, and its history, from which that was computed.
+    """The balance of an account, and the history from which it was computed.
 
     Args:
         history: every row, with the states of the charges.
@@ -105,7 +105,7 @@ class Statement(Balance):
 
 @attrs.frozen(kw_only=True)
 class Quote:
-    """What a charge would spend.
+    """The cost of a planned charge.
 
     Args:
         balance: the account before it.

@@ -301,7 +301,7 @@ def _constant(value: Any) -> Hashable:
 
 
 class ModelDraws:
-    """What models draw from where they run and are not read: a numpy Generator, with noise on whole numbers.
+    """The source of randomness of models that run and are not analysed: a numpy Generator, with noise on whole numbers.
 
     Args:
         generator: the generator; one that writes down what it draws gets the noise on whole numbers written down, too.

@@ -365,7 +365,7 @@ def _top(piece: _Piece, start: arb, prior: Fraction) -> Fraction:
 
 Place = tuple[tuple[str, str], ...]
 Settings = tuple[tuple[Place, OutputDivergence, Number], ...]
-"""Where statements are made: a place with the divergence and the bound that hold there."""
+"""The settings of statements: a place with the divergence and the bound that hold there."""
 
 QUANTITIES = ("mean posterior of the truth", "mean posterior by prior", "right bets")
 """What is stated, in the order in which it is shown."""
@@ -374,7 +374,7 @@ PRIORS = ("1/2", "1/5", "1/10", "1/50")
 
 @define
 class CountAttacker(AttackerModel):
-    """What the attackers on counts share: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
+    """Base class of the attackers on counts: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
 
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT, least=1)] = PRIORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]

@@ -248,7 +248,7 @@ class PbdpDelta(Delta):
 
 
 class ConcentratedDelta(Delta):
-    """What concentrated privacy implies for the delta of `pbdp`; a bound, and not the least one."""
+    """The delta of `pbdp` that concentrated privacy implies; a bound, and not the least one."""
 
 
 def approximate(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> ApproximateDelta:

@@ -245,7 +245,7 @@ Indices: TypeAlias = "npt.NDArray[np.int64]"
 
 
 class Algorithm(Enum):
-    """What is done with the selected records of a stratum."""
+    """The algorithm that is applied to the selected records of a stratum."""
 
     DERANGE = "derange"
     """A uniform derangement; the selection is redrawn where it is a single record."""

@@ -68,7 +68,7 @@ SwappedRecords = tuple[tuple[Record, Record], ...]
 
 @define
 class SwapScheme:
-    """Which attributes are matched on, which are swapped, and the unit whose records they are.
+    """The attributes that are matched on, those that are swapped, and the unit whose records they are.
 
     Args:
         match: the attributes that form the strata; () for one stratum.
@@ -184,7 +184,7 @@ class StratumSizes:
     Args:
         largest: max n_j over all strata; 0 for no records ("maximum stratum size" in Bailie et al. 2024).
         largest_varied: b = max n_j over the strata that hold at least two different records; 0 for none
-        (Bailie, Gong and Meng 2023, swapping theorem, appendix).
+            (Bailie, Gong and Meng 2023, swapping theorem, appendix).
     """
 
     largest: int

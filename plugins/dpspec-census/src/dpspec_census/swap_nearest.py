@@ -55,7 +55,7 @@ FEW_RECORDS = 16
 
 @attrs.frozen(kw_only=True)
 class Exchanges:
-    """What is known of one exchange under an algorithm.
+    """The known limits of one exchange under an algorithm.
 
     Args:
         law: the pair of laws of two tables of n different records at a rate p.

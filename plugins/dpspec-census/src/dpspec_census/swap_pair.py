@@ -147,7 +147,7 @@ NO_CONSTANT = ConstantOfSpace(value=Bracket.exactly(exact.ZERO), size=None, stra
 
 @attrs.frozen(kw_only=True)
 class StratumValues:
-    """What can occur in one stratum of a space: its match categories, and up to `MOST_VALUES` rest and swap values."""
+    """The possible values in one stratum of a space: its match categories, and up to `MOST_VALUES` rest and swap values."""
 
     match: Record
     rests: tuple[Record, ...]
@@ -242,7 +242,7 @@ def _depth(name: str, attributes: Mapping[str, Attribute]) -> int:
 
 @attrs.frozen(kw_only=True)
 class Swap:
-    """What the constants need to know of a mechanism.
+    """The parameters of a mechanism on which the constants depend.
 
     Args:
         scheme: what is matched and swapped.

@@ -1,4 +1,4 @@
-r"""How often a test finds one exchange in a real table, by simulating the swap: a bound from below, with its confidence.
+r"""A lower bound on the power of a test for one exchange in a real table, by simulating the swap, with its confidence.
 
 `swap_table` bounds every test from above. Here one test is tried: a weighted sum of the four published counts in which two tables
 differ. Only these four counts are drawn, not whole tables. In one stratum let n[a][b] be the number of records of rest group a

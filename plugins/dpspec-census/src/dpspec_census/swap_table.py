@@ -1,4 +1,4 @@
-r"""What a swap lets a test find out about one exchange in a real table.
+r"""Bounds on the power of a test for one exchange in a real table under a swap.
 
 Let x be the table, and x' be x with the swap values of two records of one stratum exchanged. By rest value r and swap value s,
 the counts of x and x' differ in four cells: (r1, s1) and (r2, s2) have one record less in x', (r1, s2) and (r2, s1) one more.
@@ -40,7 +40,7 @@ else:
     np = late_module("numpy")
 
 CountedCells = Mapping[tuple[Record, Record], int]
-"""How many records of a stratum have each rest value and swap value; only positive counts."""
+"""The number of records of a stratum with each rest value and swap value; only positive counts."""
 Corner = tuple[int, int, int, int]
 """The counts of the four cells under x, without the records that are exchanged: the two that lose one, the two that gain one."""
 

@@ -93,7 +93,7 @@ written down: of a larger one than the second, the probabilities of one output a
 
 @define
 class Swapping(Mechanism):
-    """What the two algorithms share: strata by `match`, and `swap` values that move between selected records.
+    """Base class of the two algorithms: strata by `match`, and `swap` values that move between selected records.
 
     Args:
         match: the attributes that form the strata; () for one stratum.

@@ -332,7 +332,7 @@ class Topdown(TopdownNoise):
 
 
 class Fitting(Protocol):
-    """What a law needs of a mechanism that fits noisy answers."""
+    """The properties of a mechanism that fits noisy answers on which its law depends."""
 
     def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
         """The variance of the noise on every answer."""

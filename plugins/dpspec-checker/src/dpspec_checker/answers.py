@@ -1,4 +1,4 @@
-"""What both commands answer: the verdict of the checker on a file, as data, as text, and as an exit code."""
+"""The result of both commands: the verdict of the checker on a file, as data, as text, and as an exit code."""
 
 from __future__ import annotations
 

@@ -28,12 +28,12 @@ Row = tuple[Terms, int | None, int | None]
 
 
 class WrongStep(Exception):
-    """Why a claim does not follow."""
+    """The reason why a claim does not follow."""
 
 
 @attrs.frozen(kw_only=True)
 class CheckedClaim:
-    """What the checker says of one claim: whether it follows, and otherwise why not."""
+    """The result of the checker for one claim: whether it follows, and otherwise why not."""
 
     label: str
     accepted: bool

@@ -43,7 +43,7 @@ JsonTable = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class CheckedStep:
-    """What the checker says of one step: accepted, rejected, unchecked, or trusted, and why."""
+    """The result of the checker for one step: accepted, rejected, unchecked, or trusted, and why."""
 
     rule: str
     status: str
@@ -52,7 +52,7 @@ class CheckedStep:
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """What the checker says of a derivation."""
+    """The result of the checker for a derivation."""
 
     steps: tuple[CheckedStep, ...]
 

@@ -35,7 +35,7 @@ from dpspec_checker.numbers import (
 )
 
 Moves = Counter[tuple[str, int]]
-"""Which answers move: a noise as text, and by how much, or a pair of laws as text, and 0; how often."""
+"""The answers that move: a noise as text, and the shift, or a pair of laws as text, and 0; with multiplicities."""
 
 MOST_OUTCOMES = 20_000
 """Several answers of finitely many outcomes each have at most so many outcomes together."""

@@ -94,7 +94,7 @@ BUDGETS = {
 
 @attrs.frozen(kw_only=True)
 class RecheckedProof:
-    """What the checker says of one proof.
+    """The result of the checker for one proof.
 
     Args:
         name: the file and the obligation that it is about.

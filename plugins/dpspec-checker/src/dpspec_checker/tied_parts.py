@@ -26,10 +26,10 @@ MOST_COLLECTIONS = 1_500
 """At most so many collections of answers are kept in one place."""
 
 Collection = frozenset[tuple[tuple[str, int], int]]
-"""Which answers move, each with how often it does."""
+"""The answers that move, with multiplicities."""
 
 Answers = Callable[[int, str], list[Moves]]
-"""What becomes of the answers of a view, by its place, when a record stays, moves, comes or goes: one or several cases."""
+"""The changes of the answers of a view, by its index, when a record stays, moves, comes or goes: one or several cases."""
 
 
 class TooManyError(Exception):

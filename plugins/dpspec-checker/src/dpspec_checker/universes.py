@@ -1,4 +1,4 @@
-"""What the checker reads from the tables of spaces, universes and budgets.
+"""Reads the tables of spaces, universes and budgets in files for the checker.
 
 The records of few categories are for the checker of proofs: those that conditions name, and two more below each coarser one.
 The tables that a pair of records preserves are encoded by three bits for each table (counted before, counted after, same cell);

@@ -48,7 +48,7 @@ _SHOWN, _MOST_PRINTED = 1 << 16, 1 << 24
 
 @attrs.frozen(kw_only=True)
 class Returned(Generic[Result]):
-    """What came back from a child.
+    """The result of a child process.
 
     Args:
         value: the result; None where the process ended without one.

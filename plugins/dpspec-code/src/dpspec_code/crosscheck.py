@@ -67,7 +67,7 @@ RealFunction = Callable[[Any, Any], Any]
 
 @attrs.frozen(kw_only=True)
 class Opinion:
-    """What the second opinion found.
+    """The result of the crosscheck.
 
     Args:
         misfit: what does not fit the enumerated laws; empty where all does.

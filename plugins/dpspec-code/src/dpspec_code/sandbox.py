@@ -61,7 +61,7 @@ _exit, _write, _dumps = os._exit, os.write, json.dumps  # the user's module may 
 
 @attrs.frozen(kw_only=True)
 class SandboxResult:
-    """What came of the work of a sandbox.
+    """The result of the work of a sandbox.
 
     Args:
         data: the result; None where there is none.

@@ -45,7 +45,7 @@ class FunctionRaisesError(DpspecError):
 
 @attrs.frozen(kw_only=True)
 class Trial:
-    """What the first calls showed.
+    """The result of the first calls.
 
     Args:
         calls, datasets: how many calls were made, on how many datasets.

@@ -324,7 +324,7 @@ def power_of(spec: PrivacySpec) -> Bracket | None:
 
 @attrs.frozen(kw_only=True)
 class CatalogueFilter:
-    """What is listed: what is None lets everything pass.
+    """The filter of a list; a criterion that is None accepts every entry.
 
     Args:
         publisher: a part of the name of a publisher.

@@ -42,7 +42,7 @@ _UNWRITTEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 FieldValue = str | int | Decimal | tuple[str, ...]
-"""What a field holds."""
+"""The value of a field."""
 
 
 @attrs.frozen(kw_only=True)

@@ -97,7 +97,7 @@ RECORD = "record"
 
 @attrs.frozen(kw_only=True)
 class ImportWarning:
-    """What is odd about a record that can be read.
+    """A warning about a record that can be read.
 
     Args:
         code: the kind of it, lower-kebab.
@@ -114,7 +114,7 @@ class ImportWarning:
 
 @attrs.frozen(kw_only=True)
 class ToFillIn:
-    """What a person must still say.
+    """A statement that a person must add.
 
     Args:
         field: a block of the specification, or the path of a field of the record.

@@ -34,7 +34,7 @@ MOST_TERMS_SHOWN = 12
 
 @attrs.frozen(kw_only=True)
 class AuditedCell:
-    """What is known of a suppressed cell.
+    """The possible range of a suppressed cell.
 
     Args:
         cell: the cell.
@@ -128,7 +128,7 @@ class AuditedTables:
 
 @attrs.frozen(kw_only=True)
 class AttackQuestion:
-    """What attackers want to learn of one person.
+    """The secret and the knowledge of an attack on one person.
 
     Args:
         secret: the attribute.

@@ -16,7 +16,7 @@ from dpspec_disclosure.knowledge import Geography
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """What the margins say about a change of one attribute of one record.
+    """Whether the margins allow a change of one attribute of one record.
 
     Args:
         attribute: the attribute; None for adding or taking away a record.

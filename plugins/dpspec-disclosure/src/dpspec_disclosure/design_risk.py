@@ -55,7 +55,7 @@ COPIES = (1, 2, 3, 5, 8, 13)
 
 @attrs.frozen(kw_only=True)
 class RiskMeasure:
-    """What is on the axis of risk.
+    """The quantity on the axis of risk.
 
     Args:
         kind: power, odds, belief or exposure.

@@ -45,7 +45,7 @@ SCALE = 10**12
 
 @attrs.frozen(kw_only=True)
 class Share:
-    """How many of the records something is true of.
+    """The share of the records with a property.
 
     Args:
         yes: it was proved for these.
@@ -96,7 +96,7 @@ class Belief:
 
 @attrs.frozen(kw_only=True)
 class SecretExposure:
-    """What attackers (b) and (c) learn of one secret.
+    """The results of attackers (b) and (c) on one secret.
 
     Args:
         secret: the attributes of the secret.

@@ -185,7 +185,7 @@ def _first_twice(cells: Sequence[TableCell]) -> TableCell | None:
 
 
 class Later:
-    """How a population follows from the one before: `same`, `grows` (records are added only), or at most `most` changes."""
+    """The relation of a population to the one before: `same`, `grows` (records are added only), or at most `most` changes."""
 
     def __init__(self, text: str = "same") -> None:
         found = re.fullmatch(r"same|grows|any|changes=([0-9]{1,9})", text)

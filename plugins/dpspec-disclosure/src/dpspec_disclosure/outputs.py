@@ -250,7 +250,7 @@ def unprotected(folder: Path, rules: RuleFile) -> tuple[list[TableCell], list[Ce
 
 
 class CellJudge:
-    """Which steps a published number breaks: the fewest that, left out, would allow it, for any cell or for a known one."""
+    """The steps that a published number breaks: the fewest that, left out, would allow it, for any cell or for a known one."""
 
     def __init__(self, rules: RuleFile) -> None:
         self.rules = rules
@@ -307,7 +307,7 @@ def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.Dpspec
 
 @attrs.frozen
 class ColumnPlaces:
-    """Where a table has what: the numbers to publish, and the contents of cells."""
+    """The columns of a table: the numbers to publish, and the contents of cells."""
 
     numbers: tuple[int, ...]
     contributors: int | None = None

@@ -1,4 +1,4 @@
-r"""What attackers learn of one person from published tables alone, with or without noise-free protection of their cells.
+r"""Attacks on one person from published tables alone, with or without noise-free protection of their cells.
 
 The tables leave a set F of tables of whole numbers (`FeasibleSet`). An attacker knows that the target is in the population and,
 for the attributes K, the target's finest codes k. Of the secret S, over all tables of F with n(k) >= 1:

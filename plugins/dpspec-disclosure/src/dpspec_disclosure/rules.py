@@ -357,7 +357,7 @@ class DisclosingTable:
 
 
 class MoreDisclosing(enum.Enum):
-    """Which of two chains lets something be inferred that the other one does not."""
+    """Which of two chains discloses more: the first, the second, each something that the other does not, or neither."""
 
     FIRST = "first"
     SECOND = "second"

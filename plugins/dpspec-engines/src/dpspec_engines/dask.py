@@ -1,4 +1,4 @@
-"""Where Dask runs: processes of this machine, or the cluster that Dask's own configuration names.
+"""Workers on Dask: processes of this machine, or the cluster that Dask's own configuration names.
 
 A part holds numbers of records, and a kernel holds the key of the release; anyone who sees both can undo it. So the traffic is
 encrypted: a local cluster makes its own TLS certificates, and an address that is not ``tls://`` is refused unless

@@ -60,7 +60,7 @@ def _nameless(reports: Any) -> Hashable:
 
 @define
 class Shuffled(Mechanism):
-    """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al. 2019).
+    """The shuffled output of a mechanism that answers with a sequence: the multiset of its reports (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
     data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others

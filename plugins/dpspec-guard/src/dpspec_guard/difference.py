@@ -1,4 +1,4 @@
-"""What changed between two versions of specification files, and what it does to the promises."""
+"""The difference of two versions of specification files, and its effect on the promises."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BlockChange:
 
 @attrs.frozen(kw_only=True)
 class Consequence:
-    """What an attacker may find out, before and after.
+    """The inferences of an attacker, before and after.
 
     Args:
         what: the quantity.
@@ -81,7 +81,7 @@ class Consequence:
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """Something that makes the diff fail.
+    """A reason why the diff fails.
 
     Args:
         code: weaker, incomparable, undecided, terms, verdict, removed, history or unreadable.

@@ -1,4 +1,4 @@
-"""How a new promise relates to an old one, from the two answers of `compare`."""
+"""The relation of a new promise to an old one, from the two answers of `compare`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpspec_guard.promise import Group, grouped
 
 
 class Effect(enum.Enum):
-    """What a change does to a promise; the word, and whether the old promise follows from the new one (None: unknown)."""
+    """The effect of a change on a promise; the word, and whether the old promise follows from the new one (None: unknown)."""
 
     EQUAL = ("equal", True)
     STRONGER = ("stronger", True)
@@ -77,7 +77,7 @@ class Implied:
 
 @attrs.frozen(kw_only=True)
 class Relation:
-    """How a new promise relates to an old one.
+    """The relation of a new promise to an old one.
 
     Args:
         kept: whether NEW implies OLD.

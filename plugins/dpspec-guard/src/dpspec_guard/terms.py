@@ -1,4 +1,4 @@
-"""What a file says of its deployment that decides what the promise is worth, and that the five blocks do not say.
+"""Terms of a deployment that affect the value of the promise, and that the five blocks do not contain.
 
 The period after which the budget is renewed, whether there is one release or many, who has access to the raw data, and the
 meaning of the units of the blocks. `compare` does not read them.

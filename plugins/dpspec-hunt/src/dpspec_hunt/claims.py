@@ -1,4 +1,4 @@
-"""What a function claims: which standard, with which numbers, between which neighbours, as its text says it.
+"""The claim of a function: standard, numbers and neighbours, as stated in its text.
 
 What is read is the text of the function, of its class, and its parameters; the words that said so are kept as evidence. A
 statement is an expression before the words of a guarantee: `0.5-DP`, `(2 * epsilon, 1e-6)-differentially private`. Where two
@@ -82,7 +82,7 @@ STRICTEST = ("replace-one", "one-entry", "add-remove")
 
 @attrs.frozen(kw_only=True)
 class Fact:
-    """Something that is taken to be so.
+    """An assumption, with its source.
 
     Args:
         about: what, such as `epsilon` or `neighbours`.

@@ -1,4 +1,4 @@
-"""Which functions draw noise: by reading calls of generators, and calls of functions that do.
+"""Finds the functions that draw noise, from calls of generators, and calls of functions that make such calls.
 
 A call is a draw when its function is one of a library of randomness (`numpy.random.laplace`, `random.gauss`,
 `scipy.stats.laplace.rvs`, a constructor of OpenDP), or a method of a generator (`rng.laplace`). A generator is a parameter or an

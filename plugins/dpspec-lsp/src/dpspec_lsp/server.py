@@ -57,7 +57,7 @@ _FIXED = {
 
 @attrs.frozen(kw_only=True)
 class CursorPlace:
-    """Where a cursor is.
+    """The position of a cursor in a file.
 
     Args:
         path: the keys of the tables around it, the outermost first.

@@ -478,7 +478,7 @@ class DistinctCount(OfCells):
 
 @define
 class CellWeights:
-    """What each record of one cell adds to weighted sums.
+    """The contribution of each record of one cell to weighted sums.
 
     Args:
         cell: one category of each attribute of the query.

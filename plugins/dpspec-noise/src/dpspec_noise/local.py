@@ -84,7 +84,7 @@ MOST_BITS = 1 << 29
 
 @define
 class LocalRule(Mechanism):
-    """What the local randomisers share: one report for each record, drawn from the category of one attribute.
+    """Base class of the local randomisers: one report for each record, drawn from the category of one attribute.
 
     Args:
         attribute: the attribute; it need not be named where records have no other.

@@ -1,4 +1,4 @@
-r"""How far published numbers lie from the true ones: from the law of the mechanism, or from runs of it on what was released.
+r"""Errors of published numbers: from the law of the mechanism, or from runs of it on the released table.
 
 For a published number Y of a true number n and a level L,
 
@@ -127,7 +127,7 @@ def ends(value: Bracket | None) -> dict[str, str] | None:
 
 @attrs.frozen(kw_only=True)
 class Accuracy:
-    """What is known of the accuracy of a release.
+    """The known accuracy of a release.
 
     Args:
         document: its specification.

@@ -66,7 +66,7 @@ _NESTED = re.compile(r"(?P<fine>.+?)=(?P<coarse>.+)")
 
 @attrs.frozen(kw_only=True)
 class Draft:
-    """What is proposed for a table.
+    """The draft of a dataset space for a table.
 
     Args:
         table: its file.

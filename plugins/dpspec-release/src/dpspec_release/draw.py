@@ -239,7 +239,7 @@ def _unwritable(out: Path, problem: Exception) -> ReleaseError:
 
 @attrs.frozen(kw_only=True)
 class Held:
-    """What became of one invariant in a release.
+    """The check of one invariant in a release.
 
     Args:
         invariant: the invariant in words.
@@ -345,7 +345,7 @@ class ReleaseGuard(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """How to draw.
+    """Options of a draw.
 
     Args:
         seed: for tests and audits; None for the operating system's generator.

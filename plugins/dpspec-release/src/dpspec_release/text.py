@@ -1,4 +1,4 @@
-"""What `release` and `synth` print."""
+"""Text output of `release` and `synth`."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ from dpspec_release.keys import household_keys, record_keys, same_multiset
 
 @attrs.frozen(kw_only=True)
 class FoundKept:
-    """What was found of one such statement.
+    """The check of one such statement.
 
     Args:
         kept: the statement in words.

@@ -38,7 +38,7 @@ Spot = tuple[float, float]
 
 @attrs.frozen(kw_only=True)
 class DiagramLayout:
-    """Where everything is.
+    """The positions of all parts of a diagram.
 
     Args:
         boxes: the upper left corner of each box.

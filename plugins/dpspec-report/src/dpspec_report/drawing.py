@@ -298,7 +298,7 @@ THEMES = {"light": LIGHT, "dark": DARK, "page": PAGE}
 
 @attrs.frozen(kw_only=True)
 class PictureSize:
-    """How large a chart is.
+    """The size of a chart.
 
     Args:
         width, height: in pixels; a height of 0 is what one chart below the other needs.

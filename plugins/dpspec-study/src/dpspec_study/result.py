@@ -1,4 +1,4 @@
-"""What a study has found."""
+"""The result of a study."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Margins:
 
 @attrs.frozen(kw_only=True)
 class Study:
-    """What a study has found.
+    """The result of a study.
 
     Args:
         table: the name of the table, and its number of records.

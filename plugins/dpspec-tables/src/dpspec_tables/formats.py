@@ -64,7 +64,7 @@ def _few_ahead() -> Iterator[None]:
 
 
 class PolarsFormat(tables.TableFormat):
-    """What the formats share."""
+    """Base class of the formats."""
 
     columns_are_apart: ClassVar[bool] = False
     """Whether a file holds each column by itself, so that one can be read without the others."""
@@ -322,7 +322,7 @@ def _numbers(codes: npt.NDArray[Any], attribute: tables.NumberedAttribute) -> pl
 
 _HEALTHY = "see whether it is whole, and of the format that its ending names"
 Reason = tuple[str, str]
-"""What is wrong with a file, and what to do."""
+"""The fault of a file, and the advice."""
 
 
 @contextmanager

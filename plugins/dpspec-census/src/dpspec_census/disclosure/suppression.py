@@ -154,7 +154,7 @@ def matrix(layout: Layout) -> Any:
 
 @attrs.frozen
 class Exposure:
-    """What the published numbers say about a suppressed cell.
+    """The range of a suppressed cell that the published numbers imply.
 
     Args:
         label: the cell.

@@ -38,7 +38,7 @@ ROUNDS, GAP, EXACT = range(3)
 
 @attrs.frozen(kw_only=True, eq=False)
 class Level:
-    """What the kernel knows about one level of one unit.
+    """The input of the kernel for one level of one unit.
 
     Args:
         unit, level: the unit and the attribute of the level.

@@ -84,7 +84,7 @@ else:
 
 @define
 class AdaptiveTables(Mechanism):
-    """What the two mechanisms share: a design, and a budget that is split over it.
+    """Base class of the two mechanisms: a design, and a budget that is split over it.
 
     Args:
         populations: the population levels.

@@ -182,7 +182,7 @@ def geometric_noise(epsilon: Number, most: int) -> Geometric:
 
 @attrs.frozen
 class Reached:
-    """How many of the thresholds a noisy total reaches: the number of the table that is chosen.
+    """The number of thresholds that a noisy total reaches: the number of the table that is chosen.
 
     >>> [Reached((5, 20))(total) for total in (-3, 4, 5, 19, 20)]
     [0, 0, 1, 1, 2]
@@ -232,7 +232,7 @@ SpendingWords = Callable[[Number, int], str]
 
 @attrs.frozen(kw_only=True)
 class Spent:
-    """What one stage of one iteration level spends.
+    """The budget of one stage of one iteration level.
 
     Args:
         level: the iteration level.

@@ -1,4 +1,4 @@
-"""What known functions do with drawn numbers, and with arrays of them.
+"""Models of known functions on drawn numbers, and on arrays of them.
 
 numpy and Python look at drawn numbers (`dpspec_code.automatic.noise`) one by one here, by the same comparisons and
 operations that they make of doubles.

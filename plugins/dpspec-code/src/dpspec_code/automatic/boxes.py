@@ -38,7 +38,7 @@ DISCRETE = ("geometric", "two-sided geometric", "discrete laplace", "discrete no
 
 
 class NoCells(Exception):
-    """Why no cells are known: a number of the code is no monotone function of one draw."""
+    """The reason why no cells are known: a number of the code is no monotone function of one draw."""
 
 
 # --- half-lines of monotone functions -------------------------------------------------------------

@@ -915,7 +915,7 @@ def _plain_attribute(listed: WholeList | WholeRows | GrownCounts, name: str) -> 
 
 @attrs.frozen(eq=False, repr=False)
 class GrownCounts:
-    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
+    """Counts of values: a counter, or a dict that was filled entry by entry. Its keys depend on the data.
 
     Args:
         path: the run.

@@ -196,7 +196,7 @@ def is_about_data(condition: Condition) -> bool:
 
 @attrs.frozen
 class Hole:
-    """What is seen of a drawn number in an output: its type and its expression."""
+    """A drawn number in an output: its type and its expression."""
 
     kind: str
     expression: NoiseFormula
@@ -239,7 +239,7 @@ _SMALL = Fraction(1, 1 << 40)
 
 @attrs.frozen
 class TreeEnd:
-    """Where a run ends that drew noise.
+    """The end of a run that drew noise.
 
     Args:
         seen: the output with holes, as an observer sees it.
@@ -365,7 +365,7 @@ def has_holes(seen: Hashable) -> bool:
 
 
 Draws = Sequence[float | None]
-"""What a run drew, by the number of the draw, from 1 on."""
+"""The draws of a run, by the number of the draw, from 1 on."""
 
 _NEAR = 1e-7
 """What doubles may lose, relatively, on the way to an output of moderate size."""

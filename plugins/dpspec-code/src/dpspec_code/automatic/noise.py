@@ -88,7 +88,7 @@ _NUMBERS = (float, np.float64, int, np.int64, FloatOrZero, FloatOrInteger)
 
 @attrs.frozen
 class Span:
-    """Where a number lies on datasets of n records: between low - down n and high + up n.
+    """The range of a number on datasets of n records: between low - down n and high + up n.
 
     Args:
         low, high: its ends without records.

@@ -50,7 +50,7 @@ MOST_CUTS = 4
 
 
 class Peeks(Exception):
-    """Why code may look past its variables."""
+    """The reason why code may access more than its variables."""
 
 
 @attrs.frozen

@@ -50,7 +50,7 @@ class Unknown(Exception):
 
 
 class Roots:
-    """What is remembered of one enumeration.
+    """The recorded roots of one enumeration.
 
     Args:
         look_through: looks through a class of the user's, of which an object was met.

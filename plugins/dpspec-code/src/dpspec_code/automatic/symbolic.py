@@ -134,7 +134,7 @@ ROUNDING = Fraction(1, 1 << 40)
 
 
 class NoConstant(Exception):
-    """Why no constant follows from the structure of code."""
+    """The reason why no constant follows from the structure of code."""
 
 
 class InexactNumbers(NoConstant):
@@ -552,7 +552,7 @@ def thinned(loss: Number, chance: Fraction) -> Dichotomy:
 
 @attrs.frozen(kw_only=True)
 class WholeProof:
-    """What the tree of some code says of a claim.
+    """The bound on a claim that follows from the tree of some code.
 
     Args:
         tree: the tree.

@@ -1,4 +1,4 @@
-"""Where a long dataset, or a large number, makes code jump: counters that wrap, weights that underflow, limits that are passed.
+"""Long datasets and large numbers at which code changes its behaviour: wrapping counters, underflowing weights, exceeded limits.
 
 A *ray* of a space is a family of datasets x_1, x_2, ..., such as 1, 2, 3 copies of one value. Code is called a few times at
 1, 2, 4, 8, ...; where the kind of its outputs changes, or a number does not go on as it did, the place is found by halving.
@@ -179,7 +179,7 @@ class _RayWalk:
 
 @attrs.frozen
 class Jumps:
-    """What is found along the rays of a space.
+    """The changes of behaviour along the rays of a space.
 
     Args:
         pairs: neighbours between which the outputs of code jump.

@@ -488,7 +488,7 @@ SideCounts = tuple[int, int, int]
 
 @attrs.frozen
 class EventCounts:
-    """What draws show of an event: the counts on x and on x'. They count for nothing if the draws suggested the event.
+    """The counts of an event in draws on x and on x'. They count for nothing if the draws suggested the event.
 
     >>> EventCounts((3, 10, 10), (1, 8, 9)) + EventCounts((0, 1, 1), (1, 1, 1))
     EventCounts(left=(3, 11, 11), right=(2, 9, 10))

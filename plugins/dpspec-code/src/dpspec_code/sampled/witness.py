@@ -616,7 +616,7 @@ CHUNK = 4_000
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """What would have been found: a loss per unit distance, at events of some mass, with some probability.
+    """The size of a fault that would have been found: a loss per unit distance, the mass of its events, and the power.
 
     Args:
         loss: in the units of the budget, above it.

@@ -143,7 +143,7 @@ def _table(rows: Iterable[DataChance], subject: str) -> FiniteLaw:
 
 @define
 class DataEvent:
-    """Something that is true of some datasets: a secret, or what an attacker knows.
+    """A property of datasets: a secret, or the knowledge of an attacker.
 
     Args:
         label: what it is called.

@@ -48,7 +48,7 @@ from dpspec.plugin import (
 
 @define
 class SensitivePolicy:
-    """What says which records are sensitive: those with certain categories of one attribute.
+    """The policy that defines sensitive records: those with certain categories of one attribute.
 
     Args:
         attribute: the attribute that decides.

@@ -318,7 +318,7 @@ class SubspaceDP(Flavour):
 
 
 class InducedSubspaceDP(Flavour):
-    """What subspace privacy leaves for a release with exact invariants: privacy among datasets on which they agree.
+    """The remaining promise of subspace privacy for a release with exact invariants: privacy among datasets on which they agree.
 
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all pairs.

@@ -79,22 +79,22 @@ def lists_tried(
         ordered: whether positions count.
     """
     least, most = lengths
-    told = telling(values)
+    ranked = telling(values)
     choose: Any = itertools.product if ordered else itertools.combinations_with_replacement
     top = least + 64 if most is None else most
     small = itertools.chain.from_iterable(
-        map(list, choose(told, repeat=size) if ordered else choose(told, size)) for size in range(least, top + 1)
+        map(list, choose(ranked, repeat=size) if ordered else choose(ranked, size)) for size in range(least, top + 1)
     )
     few = max(2, FIRST // 3)
     yield from itertools.islice(small, few)
     base = min(max(least, 4), top)
     kinds = [
-        ([told[0]] * size for size in range(least, min(top, max(LONG, least)) + 1)),
-        _changed(told, base if most is None or most > least else least, ordered=ordered),
-        _steps(told, min(top, max(base, 6))),
+        ([ranked[0]] * size for size in range(least, min(top, max(LONG, least)) + 1)),
+        _changed(ranked, base if most is None or most > least else least, ordered=ordered),
+        _steps(ranked, min(top, max(base, 6))),
         itertools.islice(small, FIRST - few),
-        _long(told, least, top),
-        _mixed(told, (least, min(top, base + 2)), generator),
+        _long(ranked, least, top),
+        _mixed(ranked, (least, min(top, base + 2)), generator),
     ]
     while kinds:
         for kind in list(kinds):
@@ -104,53 +104,53 @@ def lists_tried(
                 kinds.remove(kind)
 
 
-def _changed(told: Sequence[Any], size: int, *, ordered: bool) -> Iterator[list[Any]]:
+def _changed(ranked: Sequence[Any], size: int, *, ordered: bool) -> Iterator[list[Any]]:
     """A constant list with one entry changed to every value, and at every place."""
-    for base in told[:2] if size else ():
+    for base in ranked[:2] if size else ():
         yield [base] * size
-        yield from ([base] * (size - 1) + [value] for value in told[:60] if value is not base)
-    for base, other in itertools.islice(itertools.permutations(told[:TELLING], 2), 2 if ordered and size else 0):
+        yield from ([base] * (size - 1) + [value] for value in ranked[:60] if value is not base)
+    for base, other in itertools.islice(itertools.permutations(ranked[:TELLING], 2), 2 if ordered and size else 0):
         yield from ([other if i == place else base for i in range(size)] for place in range(min(size, LONGEST)))
     if size > 1:
-        for base, other in itertools.islice(itertools.permutations(told[:TELLING], 2), 30):
+        for base, other in itertools.islice(itertools.permutations(ranked[:TELLING], 2), 30):
             yield [base] * (size - 1) + [other]
             yield [base] * (size - 2) + [other] * 2
 
 
-def _steps(told: Sequence[Any], size: int) -> Iterator[list[Any]]:
+def _steps(ranked: Sequence[Any], size: int) -> Iterator[list[Any]]:
     """Lists of two values, from none of the second to nothing else; all values once; and those without their last entry."""
-    for base, other in itertools.islice(itertools.combinations(told[:TELLING], 2), 15):
+    for base, other in itertools.islice(itertools.combinations(ranked[:TELLING], 2), 15):
         for count in range(min(size, LONGEST) + 1):
             yield [other] * count + [base] * (size - count)
             yield ([other] * count + [base] * (size - count))[:-1]
-    for count in range(min(len(told), size, LONG) + 1):
-        yield list(told[:count])
-        yield [*told[:count], *told[:1]]
+    for count in range(min(len(ranked), size, LONG) + 1):
+        yield list(ranked[:count])
+        yield [*ranked[:count], *ranked[:1]]
 
 
-def _long(told: Sequence[Any], least: int, top: int) -> Iterator[list[Any]]:
+def _long(ranked: Sequence[Any], least: int, top: int) -> Iterator[list[Any]]:
     """Constant lists of every telling value, and long ones beside the lengths and sums at which counters wrap."""
     for size in range(max(least, 1), min(top, least + 6, LONG) + 1):
-        yield from ([value] * size for value in told[1:TELLING])
+        yield from ([value] * size for value in ranked[1:TELLING])
     for step in _STEPS:
-        yield from ([told[0]] * size for size in (step - 1, step, step + 1) if least <= size <= top)
-    for value in told[:3]:
+        yield from ([ranked[0]] * size for size in (step - 1, step, step + 1) if least <= size <= top)
+    for value in ranked[:3]:
         if isinstance(value, int) and abs(value) > 1:
             for wrap in _WRAPS:
                 size = -(-wrap // abs(value))
                 yield from ([value] * n for n in (size - 1, size) if least <= n <= min(top, _SUMMED))
-    for value in told[1:3]:
+    for value in ranked[1:3]:
         yield from ([value] * n for step in _STEPS for n in (step - 1, step) if least <= n <= top)
 
 
-def _mixed(told: Sequence[Any], sizes: tuple[int, int], generator: random.Random) -> Iterator[list[Any]]:
+def _mixed(ranked: Sequence[Any], sizes: tuple[int, int], generator: random.Random) -> Iterator[list[Any]]:
     """Lists at random, the same with one entry changed, with two exchanged as totals ask for, and with one less."""
-    for _ in range(DRAWN if len(told) > 1 else 0):
-        drawn = [generator.choice(told) for _ in range(generator.randint(*sizes))]
+    for _ in range(DRAWN if len(ranked) > 1 else 0):
+        drawn = [generator.choice(ranked) for _ in range(generator.randint(*sizes))]
         yield drawn
         if drawn:
             place, other = generator.randrange(len(drawn)), generator.randrange(len(drawn))
-            yield [*drawn[:place], generator.choice(told), *drawn[place + 1 :]]
+            yield [*drawn[:place], generator.choice(ranked), *drawn[place + 1 :]]
             exchanged = list(drawn)
             exchanged[place], exchanged[other] = drawn[other], drawn[place]
             yield exchanged
@@ -166,11 +166,11 @@ def list_rays(values: Sequence[Any], lengths: tuple[int, int | None]) -> Iterato
     >>> [ray.at(2) for ray in list_rays((0, 1), (0, 3))]
     [[0, 0], [1, 1], [1, 1, 0], [0, 0, 1]]
     """
-    least, told = lengths[0], telling(values)
+    least, ranked = lengths[0], telling(values)
     top = max(least, _FARTHEST[0] if lengths[1] is None else min(lengths[1], _FARTHEST[0]))
-    for value in told[:3] if top > least else ():
+    for value in ranked[:3] if top > least else ():
         yield Ray(partial(_constant, value), (max(least, 1), top))
-    for base, other in itertools.permutations(told[:2], 2) if top else ():
+    for base, other in itertools.permutations(ranked[:2], 2) if top else ():
         yield Ray(partial(_more_and_more, other, base, top), (0, top))
 
 

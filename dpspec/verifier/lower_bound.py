@@ -310,16 +310,16 @@ class Attaining:
         distance = self.spec.distance(left, right)
         if distance.is_infinite:
             return None
-        apart = self.of_views(left, right, precision)
-        if apart is None and (self.structure.publishes_views or self.law is None):
+        bracket = self.of_views(left, right, precision)
+        if bracket is None and (self.structure.publishes_views or self.law is None):
             return None
-        if apart is None:  # views that do not compare two datasets may be those of a mechanism that does
-            apart = Bracket(lower=ZERO, upper=INFINITY)
+        if bracket is None:  # views that do not compare two datasets may be those of a mechanism that does
+            bracket = Bracket(lower=ZERO, upper=INFINITY)
         if not self.structure.publishes_views:  # what is computed from the views may hide the difference
-            apart = Bracket(lower=self._released(left, right), upper=apart.upper)
-        if distance == 0 and apart.upper == 0:
+            bracket = Bracket(lower=self._released(left, right), upper=bracket.upper)
+        if distance == 0 and bracket.upper == 0:
             return None
-        return SeenPair(left=left, right=right, distance=distance, divergence=apart)
+        return SeenPair(left=left, right=right, distance=distance, divergence=bracket)
 
     def of_views(self, left: Dataset, right: Dataset, precision: int) -> Bracket | None:
         """d_Pr of the answers of the views on two datasets, for a random sample of the records; None where unknown."""
@@ -376,7 +376,7 @@ class Attaining:
             if laws is None or any(isinstance(law, SizedLaw) for pair in laws for law in pair):
                 return None
             found += laws
-        return self.sensitivity.apart(tuple(found), precision, rate, is_turned=is_turned)
+        return self.sensitivity.divergence_of(tuple(found), precision, rate, is_turned=is_turned)
 
     def _released(self, left: Dataset, right: Dataset) -> Number:
         """A lower bound of the divergence of the laws of the release."""

@@ -531,17 +531,17 @@ def _tried(mechanism: Mechanism, structure: Structure, proof: _Proof, found: Ver
         return ()
     if sum(_answers(view, pair[0], spec.space) for view in structure.views) > FEW_ANSWERS:
         return ()
-    known_apart = found.universes[0].constant
-    apart = _of_law(mechanism, structure, spec, pair)
-    if apart is None:
+    of_structure = found.universes[0].constant
+    of_law = _of_law(mechanism, structure, spec, pair)
+    if of_law is None:
         return (OTHER_SPACE,)
-    if apart.upper < known_apart.lower or apart.lower > known_apart.upper:
-        _raise_other_law(mechanism, pair, apart, known_apart)
+    if of_law.upper < of_structure.lower or of_law.lower > of_structure.upper:
+        _raise_other_law(mechanism, pair, of_law, of_structure)
     if found.outcome is Outcome.VERIFIED and not structure.is_sampled and not any(view.by_record for view in structure.views):
         for crowded in _beside_many(proof, pair):
-            apart = _of_law(mechanism, structure, spec, crowded)
-            if apart is not None and apart.lower > known_apart.upper:
-                _raise_other_law(mechanism, crowded, apart, known_apart)
+            of_law = _of_law(mechanism, structure, spec, crowded)
+            if of_law is not None and of_law.lower > of_structure.upper:
+                _raise_other_law(mechanism, crowded, of_law, of_structure)
     return ()
 
 
@@ -558,8 +558,8 @@ def _of_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, pair:
         return None
 
 
-def _raise_other_law(mechanism: Mechanism, pair: Pair, apart: Bracket, known_apart: Bracket) -> NoReturn:
-    rule = f"has another law than its structure says: {apart} against {known_apart} per unit on one pair"
+def _raise_other_law(mechanism: Mechanism, pair: Pair, of_law: Bracket, of_structure: Bracket) -> NoReturn:
+    rule = f"has another law than its structure says: {of_law} against {of_structure} per unit on one pair"
     raise ContradictedError(f"mechanism {mechanism.name}", rule, "report it to the plugin's author", value=str(pair))
 
 

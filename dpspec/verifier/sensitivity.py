@@ -732,28 +732,28 @@ class Sensitivity:
         single, within = self.is_single(changes), self.steps.within
         found = []
         for change in changes:
-            apart = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
+            bracket = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
             if not single:
-                apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
-            found.append((change, apart))
+                bracket = per_unit(bracket, number(change.price)).scaled(1 if within is None else within)
+            found.append((change, bracket))
         return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
 
     def _at_once(self, change: RecordChange, precision: int) -> Bracket:
         """d_Pr of what changes with the record, and as often as it has members that of one member, composed with it."""
-        apart = self._both_ways(change.laws, precision, is_added=change.is_added)
+        bracket = self._both_ways(change.laws, precision, is_added=change.is_added)
         if not change.times:
-            return apart
+            return bracket
         members = self._both_ways(change.members, precision, is_added=True).scaled(change.times)
         if not change.laws:
             return members
-        joint = self._composed([apart.upper, members.upper])
-        return total([apart, members]) if joint is None else Bracket(lower=max(apart.lower, members.lower), upper=joint)
+        joint = self._composed([bracket.upper, members.upper])
+        return total([bracket, members]) if joint is None else Bracket(lower=max(bracket.lower, members.lower), upper=joint)
 
     def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
         """The worst case of each group of views, composed; from below that of one group alone, or of all at once."""
         added = change.is_added
         known = [[(self._both_ways(case, precision, is_added=added), case) for case in cases] for cases in change.groups]
-        worst = [functools.reduce(Bracket.__or__, (apart for apart, _ in cases)) for cases in known]
+        worst = [functools.reduce(Bracket.__or__, (bracket for bracket, _ in cases)) for cases in known]
         joint = self._composed([group.upper for group in worst])
         lower = max(group.lower for group in worst)
         if change.is_any:
@@ -764,17 +764,17 @@ class Sensitivity:
     def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
         if self.structure.drawn is not None:
             return divergence(self.spec.output_divergence, laws, precision, self.share(is_added=is_added), None)
-        apart = self.apart(laws, precision, self.structure.sampled)
+        bracket = self.divergence_of(laws, precision, self.structure.sampled)
         if is_added or not self.spec.output_divergence.is_symmetric:
             turned = tuple((after, before) for before, after in laws)
-            apart |= self.apart(turned, precision, self.structure.sampled, is_turned=True)
-        return apart
+            bracket |= self.divergence_of(turned, precision, self.structure.sampled, is_turned=True)
+        return bracket
 
     def upper(self, costs: Sequence[Cost]) -> Number:
         """The bound that follows."""
         return max((cost.upper for _, cost in costs), default=ZERO)
 
-    def apart(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
+    def divergence_of(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
         """d_Pr of the answers that change, on a sample that contains the record with a probability.
 
         Args:
@@ -837,5 +837,5 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
 
 def _of_all(laws: Case) -> Dichotomy:
     """The pair of the product laws, where each pair of equal factors is compared once."""
-    apart = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
-    return product_of(apart[pair] for pair in laws)
+    dichotomies = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
+    return product_of(dichotomies[pair] for pair in laws)

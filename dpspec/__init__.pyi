@@ -1744,8 +1744,8 @@ def individual_dp() -> Flavour:
     """
 
 def induced_subspace_dp() -> Flavour:
-    """Package dpspec-flavours. What subspace privacy leaves for a release with exact invariants: privacy among datasets on
-    which they agree.
+    """Package dpspec-flavours. The remaining promise of subspace privacy for a release with exact invariants: privacy among
+    datasets on which they agree.
 
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all
@@ -1869,7 +1869,7 @@ def journalist(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+    """Package dpspec-attackers. The attacker who targets any person in the sample, whichever it is.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -2466,7 +2466,7 @@ def nosy_neighbour(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who knows that a certain person was drawn into the sample.
+    """Package dpspec-attackers. The attacker who knows that a certain person is in the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -3217,7 +3217,8 @@ def sampling_outsider(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who knows every record of the population, but not who was drawn into the sample.
+    """Package dpspec-attackers. The attacker who knows every record of the population, but not which of them are in the
+    sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -3283,8 +3284,8 @@ def shuffled(
     *,
     mechanism: Mechanism | str | Mapping[str, Any],
 ) -> Mechanism:
-    """Package dpspec-flavours. What a mechanism that answers with a sequence says, in no order: the sequence of reports as a
-    multiset (Cheu et al. 2019).
+    """Package dpspec-flavours. The shuffled output of a mechanism that answers with a sequence: the multiset of its reports
+    (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
     data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others

@@ -42,7 +42,7 @@ NAMED = {
 }
 """Counter to the functions whose calls it counts; for a generator, what it yields. A test says when one is gone."""
 
-WAITING = ("dpspec_code.sandbox:_MessageReader._is_over", "dpspec_code.apart:_is_over")
+WAITING = ("dpspec_code.sandbox:_MessageReader._is_over", "dpspec_code.child_process:_is_over")
 """What is asked again and again while another process works: it and what it calls are not counted, as how often depends on the load."""
 
 OWN = (f"{os.sep}dpspec{os.sep}", f"{os.sep}dpspec_")

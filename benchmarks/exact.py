@@ -20,7 +20,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import FiniteDichotomy, FiniteLaw, GaussianLaw
-from dpspec.laws.enclosed import IntegralLaw, first_above
+from dpspec.laws.enclosures import IntegralLaw, first_above
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import MECHANISMS, RATES, Margins, judge, partitions, tables

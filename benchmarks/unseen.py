@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import zoo as public
-from dpspec_code.apart import Clock
+from dpspec_code.child_process import Clock
 
 from dpspec.verifier.entry import verify_claim
 

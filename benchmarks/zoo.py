@@ -33,7 +33,7 @@ from typing import Any
 import attrs
 import numpy as np
 import zoo_laws
-from dpspec_code.apart import Clock
+from dpspec_code.child_process import Clock
 from dpspec_code.sampled.calls import datasets, pairs
 from dpspec_code.sampled.events import Atoms, Combination, Ranges
 from dpspec_code.sampled.null import Null, bounds_refute

@@ -28,7 +28,7 @@ from dpspec.laws import (
     mixture,
     product,
 )
-from dpspec.laws.enclosed import first_above
+from dpspec.laws.enclosures import first_above
 from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 
 Data = Any

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from dpspec import installed
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.constructors import BY_KIND, GROUPS, KINDS, documentation, signature
 from dpspec.extension.hooks import BASES, Entry
 from dpspec.extension.packages import FUNCTIONS, contributed

@@ -17,11 +17,11 @@ import click
 
 from dpspec import plugin
 from dpspec.base.errors import error_classes
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.words import ACCEPTABLE, SEVEREST_FIRST, Word
 from dpspec.blocks.parts import PARTS
 from dpspec.cli import main
-from dpspec.cli.face import OpenGroup
+from dpspec.cli.framework import OpenGroup
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
 from dpspec.grammar.structure import View
@@ -29,7 +29,7 @@ from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
 from dpspec.linter.findings import EXPLAINS_NOTHING
 from dpspec.report.sources import sources
-from dpspec.testing import kit as _declares_all_checks  # noqa: F401
+from dpspec.testing import conformance as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import declared_checks
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

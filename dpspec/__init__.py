@@ -18,7 +18,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.api import (
@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
     from dpspec.report.figures import Figure as Figure
-    from dpspec.report.shown import CommandAnswer as CommandAnswer
+    from dpspec.report.pages import CommandAnswer as CommandAnswer
     from dpspec.specfile.document import SpecDocument as SpecDocument
     from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 
@@ -191,7 +191,7 @@ _HOMES = {
         "Law",
     ),
     "dpspec.report.figures": ("Figure",),
-    "dpspec.report.shown": ("CommandAnswer",),
+    "dpspec.report.pages": ("CommandAnswer",),
     "dpspec.specfile.document": ("SpecDocument",),
     "dpspec.verifier.verdict": (
         "Outcome",
@@ -217,7 +217,7 @@ def __getattr__(name: str) -> Any:
     try:
         return _late(name)
     except AttributeError:
-        if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module, which nobody has imported yet
+        if name.startswith("_") or find_spec(f"dpspec.{name}") is not None:  # a module that was not imported yet
             raise
     if (contributed := _contributed(name)) is not None:
         return contributed
@@ -239,7 +239,7 @@ def _contributed(name: str) -> Any:
     place = contributed(FUNCTIONS).get(name)
     if place is None:
         return None
-    from dpspec.report.shown import answering
+    from dpspec.report.pages import answering
 
     return answering(place.load())
 
@@ -255,7 +255,7 @@ def _class(name: str) -> Any:
 
 
 def _constructor(name: str) -> Any:
-    """What makes a registered thing, by its registered name."""
+    """The constructor of a registered class, by its registered name."""
     from dpspec.base.params import did_you_mean
     from dpspec.constructors import constructor, names
     from dpspec.extension.loader import installed

@@ -75,7 +75,7 @@ from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
 from dpspec.grammar.spec import PrivacySpec as PrivacySpec
 from dpspec.laws.law import FiniteLaw as FiniteLaw, Law as Law
 from dpspec.report.figures import Figure as Figure
-from dpspec.report.shown import CommandAnswer as CommandAnswer
+from dpspec.report.pages import CommandAnswer as CommandAnswer
 from dpspec.specfile.document import SpecDocument as SpecDocument
 from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 from dpspec.base.exact import NumberLike
@@ -133,8 +133,8 @@ def above_threshold(
     record added costs 1/query_scale, one replaced 2/query_scale, whatever the threshold has.
 
     Args:
-        query: the table whose cells are asked in their order [object of the kind invariants].
-        threshold: the count that each answer is held against [rational].
+        query: the table whose cells are tested in their order [object of the kind invariants].
+        threshold: the count that each answer is compared with [rational].
         threshold_scale: the scales of the noise, in counts [rational in (0, inf)].
         query_scale: the scales of the noise, in counts [rational in (0, inf)].
     """
@@ -220,18 +220,18 @@ def arbitrary_prior(
     The ratio of the two posteriors of the target's record is what that record causes; under pure privacy it lies within
     e^-epsilon and e^epsilon for every prior when the record is replaced by a draw from what the others let one expect, and
     within e^(-2 epsilon) and e^(2 epsilon) for a fixed default record or none. Posterior by prior is another thing: it has
-    no bound that does not grow with the number of records, since others may tell about the target (Bailie et al. 2024;
-    Kifer et al. 2022).
+    no bound that does not grow with the number of records, since others may disclose the target (Bailie et al. 2024; Kifer
+    et al. 2022).
 
     Args:
         prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it [list of pairs
             [dataset, probability] that sum to 1; default uniform].
         position: which record is the target's, from 0 [integer in [0, inf); default 0].
-        counterfactual: what stands for the target's record when it is not used: sampled, default or dropped [one of
+        counterfactual: the replacement of the target's record when it is not used: sampled, default or dropped [one of
             dropped, default, sampled; default sampled].
         default: the default record [text, an integer, or a list of them].
         factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
+        distance: the distance of two datasets with different candidates, in the unit of the input divergence; that of a
             replaced record where the size of the data is fixed [exact number in (0, inf)].
     """
 
@@ -327,8 +327,8 @@ def averaged(
 
     Args:
         mechanism: M, on the base space [object of the kind mechanisms].
-        seen: positions of records that the attacker sees beside the output: a passive attacker, whose background is random
-            [list of integer in [0, inf)].
+        seen: positions of records that the attacker sees in addition to the output: a passive attacker, whose background is
+            random [list of integer in [0, inf)].
     """
 
 def batched(
@@ -380,7 +380,8 @@ def block_knowledge(
     distance: NumberLike = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
+    """Package dpspec-attackers. An attacker who knows all records of a block but one, and reads a count with noise (Kazan
+    2025).
 
     Shown are the posterior of what is true, averaged over the release (Kazan 2025, equations 2.5 and 2.6), the factor by
     which that exceeds the prior, and how often a bet on what seems likelier is right when the truth is drawn from the
@@ -389,17 +390,17 @@ def block_knowledge(
     Args:
         priors: p, the prior probability of what is true, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
             '1/10', '1/50')].
-        distance: how far apart the two candidate datasets may be, in the unit of the input divergence [exact number in (0,
-            inf); default 1].
-        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
-            space [list of text, an integer, or a list of them].
+        distance: the largest distance of the two candidate datasets, in the unit of the input divergence [exact number in
+            (0, inf); default 1].
+        datasets: the candidate datasets, for the mechanism's own law; by default all, or the smallest of a large space
+            [list of text, an integer, or a list of them].
     """
 
 def blowfish() -> Flavour:
     """Package dpspec-flavours. Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph
     on values.
 
-    The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
+    The policy is a line: low and mid pay must not be distinguished, nor mid and high; low and high may, at twice the price.
     """
 
 def blowfish_constraints() -> Flavour:
@@ -424,7 +425,7 @@ def bottom_coding(
 
     Args:
         unit: the unit that one record is [text; default person].
-        column: the attribute; its categories stand in their order [text].
+        column: the attribute; its categories are in their order [text].
         bottom: the last category that is put together with all before it [text].
     """
 
@@ -438,9 +439,9 @@ def bounded(
     """Package dpspec-noise. T(at most so many records of each user): the first `most` records of each larger record, and the
     first `in_cell` of a kind.
 
-    What one larger record changes is bounded by what is left of it, however many records it holds. The choice looks at that
-    larger record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and
-    Vassilvitskii 2019).
+    The effect of one larger record is bounded by its remaining members, however many it has. The choice reads that larger
+    record alone; one that looks at others too would have no such bound (Amin, Kulesza, Munoz Medina and Vassilvitskii
+    2019).
 
     Args:
         mechanism: T, about records of the smaller unit [object of the kind mechanisms].
@@ -583,17 +584,17 @@ def calibrate(*, epsilon: Any, delta: Any = ..., steps: Any = ..., rate: Any = .
     """
 
 def catalogue(*paths: Any, publisher: Any = ..., year: Any = ..., unit: Any = ..., standard: Any = ..., invariants: Any = ..., trust: Any = ..., verdict: Any = ..., at_least: Any = ..., order: Any = ..., yardstick: Any = ..., delta: Any = ..., ledger: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-deployments. What real deployments promise: listed, or asked one question. `value` has the chosen
-    entries.
+    """Package dpspec-deployments. The promises of real deployments, as a list or as the answer to one question. `value` has
+    the chosen entries.
 
     Args:
         paths: files or directories; without any, specs/deployments.
         publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
         at_least: which of them promise at least what the one with this id does.
         order: the order of all that are about one dataset space.
-        yardstick: what each leaves to one test, unit by unit.
-        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
-        ledger: what those listed promise together, where they are about the same data.
+        yardstick: the power of one test that each allows, unit by unit.
+        delta: with `yardstick`, the probability at which the epsilon of each is computed, too.
+        ledger: the total of those listed, where they are about the same data.
         jobs: so many processes for the verdicts; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
@@ -902,10 +903,10 @@ def count_mean_sketch(
     with 1/(e^(epsilon/2) + 1).
 
     j is drawn uniformly from the functions h_1, ..., h_J; bit c of the row is 1 where h_j(v) = c, before it is flipped
-    (Apple Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that tells them
-    apart: that costs epsilon, half of it for each bit. With n of J functions that do, a = n/J p^2 and b = n/J (1 - p)^2 for
-    p = e^(epsilon/2) / (e^(epsilon/2) + 1). So collisions lower every divergence but the largest ratio, and categories that
-    no function tells apart cost nothing.
+    (Apple Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that
+    distinguishes them: that costs epsilon, half of it for each bit. With n of J functions that do, a = n/J p^2 and b = n/J
+    (1 - p)^2 for p = e^(epsilon/2) / (e^(epsilon/2) + 1). So collisions lower every divergence but the largest ratio, and
+    categories that no function distinguishes cost nothing.
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named [text].
@@ -935,8 +936,8 @@ def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = 
         panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
         size: ``slide``, ``column``, ``poster`` or ``page``.
         theme: ``light`` or ``dark``.
-        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
-            smallest step that a universe holds.
+        distance: the distance of the two datasets to be distinguished, in units of the input divergence; by default the
+            smallest one that occurs in a universe.
         level: for posteriors, the level of the test, in (0, 1).
         out: a file that the figure is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).
@@ -945,7 +946,7 @@ def curve(*specifications: Any, panel: Any = ..., size: Any = ..., theme: Any = 
         the figure; a notebook displays it, and ``save`` writes it.
 
     Raises:
-        PictureError: nothing of what is asked for can be drawn, or not into such a file.
+        PictureError: no requested figure can be drawn, or not into such a file.
     """
 
 def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., level: Any = ..., progress: Any = ...) -> Any:
@@ -954,12 +955,12 @@ def curve_points(*specifications: Any, panel: Any = ..., distance: Any = ..., le
     Args:
         specifications: specifications or their files.
         panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
-        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
+        distance: the distance of the two datasets, in units of the input divergence; by default the least one.
         level: for posteriors, the level of the test, in (0, 1).
         progress: called with (done, in all).
 
     Raises:
-        PictureError: nothing of what is asked for is known.
+        PictureError: nothing is known of the requested figure.
     """
 
 def d_nor() -> OutputDivergence:
@@ -990,7 +991,7 @@ def data_laws(
 def data_variation() -> InputDivergence:
     """Package dpspec-flavours. Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
 
-    At most 1; 0 for two elements that stand for the same law. By data processing, every mechanism on the data is
+    At most 1; 0 for two elements that represent the same law. By data processing, every mechanism on the data is
     1-Lipschitz from this distance to `total-variation`.
     """
 
@@ -1229,7 +1230,8 @@ def event_streams(
     """
 
 def evidence(specification: Any, out: Any, progress: Any = ...) -> CommandAnswer:
-    """Package dpspec-deployments. Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
+    """Package dpspec-deployments. Write the evidence that a reviewer requires of a file, with its proofs and witnesses, into a
+    new folder.
 
     Args:
         specification: a specification or its file.
@@ -1256,7 +1258,7 @@ def exponential(
     """Package dpspec-noise. One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
 
     With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta
-    where they all change in one direction, as for one record added. It is what a noisy maximum with Gumbel noise is.
+    where they all change in one direction, as for one added record. It equals report-noisy-max with Gumbel noise.
 
     Args:
         query: the table [object of the kind invariants].
@@ -1348,7 +1350,7 @@ def filtered(
     where: Mapping[str, str | Sequence[str]],
     unit: str = ...,
 ) -> Mechanism:
-    """Package dpspec-noise. T(the records that meet a condition): what is released about some of the records.
+    """Package dpspec-noise. T(the records that meet a condition): a release about some of the records.
 
     A change of a record that does not meet the condition, before or after, changes nothing (McSherry 2009). However many
     records a dataset has, few of them or none may meet the condition: T is a mechanism on the space of the datasets that
@@ -1395,7 +1397,8 @@ def fixed_q(
     """
 
 def free_lunch_privacy() -> Flavour:
-    """Package dpspec-flavours. Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
+    """Package dpspec-flavours. Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', whatever their
+    distance.
 
     It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together
     either: Kifer and Machanavajjhala introduce it to show that.
@@ -1481,11 +1484,11 @@ def gaussian(
 
 def gaussian_dp() -> Flavour:
     """Package dpspec-flavours. Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians
-    that far apart.
+    with this difference of means.
     """
 
 def gaussian_trade_off() -> OutputDivergence:
-    """Package dpspec-divergences. Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart
+    """Package dpspec-divergences. Gaussian privacy: the laws are at least as hard to distinguish as N(0, 1) and N(mu, 1)
     (Dong, Roth and Su 2022).
 
     d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu
@@ -1546,8 +1549,8 @@ def graphs(
     There are three units. A record of the unit *edge* is the pair of its ends, so that `symmetric-difference` with unit
     edge is the edge distance |E (-) E'|; a record of the unit *node* is the name of a node, whatever its edges; a record of
     the unit
-    *element* is either, so that `symmetric-difference` with unit element is |V (-) V'| + |E (-) E'| (Hay et al. 2009). How
-    far apart two graphs are when a node counts with its edges is the input divergence `node-distance`.
+    *element* is either, so that `symmetric-difference` with unit element is |V (-) V'| + |E (-) E'| (Hay et al. 2009). The
+    distance of two graphs when a node counts with its edges is the input divergence `node-distance`.
 
     The coordinates are the possible edges, with values 0 and 1, after one for each node if nodes may be absent.
 
@@ -1614,18 +1617,18 @@ def hierarchical(
     distance: NumberLike = ...,
     worlds: Sequence[Sequence[str | int | Sequence[Any]]] = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
+    """Package dpspec-attackers. An attacker who does not know the other blocks, but has a prior about them (Kazan 2025).
 
-    Mixtures of laws with the same weights are no easier to tell apart than the laws themselves, since the largest allowed
-    power is concave in the level. So what holds for somebody who knows all others holds here too, *if* the belief about the
+    Mixtures of laws with the same weights are no easier to distinguish than the laws themselves, since the largest allowed
+    power is concave in the level. So a bound for an attacker who knows all others holds here too, *if* the belief about the
     others is the same whichever is true of the target. That is so for a uniform prior of the group's count given the
     block's; a prior that is uniform up to a fixed number is not of that kind.
 
     Args:
         priors: p, the prior probability of what is true of the target, in (0, 1) [list of rational in (0, 1); default
             ('1/2', '1/5', '1/10', '1/50')].
-        distance: how far apart a dataset and its contrary may be, in the unit of the input divergence [exact number in (0,
-            inf); default 1].
+        distance: the largest distance of a dataset and its contrary, in the unit of the input divergence [exact number in
+            (0, inf); default 1].
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
             without them, in a space of vectors, the target is the first entry and the others are anything [list of list of
             text, an integer, or a list of them].
@@ -1639,8 +1642,8 @@ def hockey_stick(
 
     d(P, Q) = sup over events S of P(S) - e^epsilon Q(S), and the same with P and Q exchanged. Its budget is delta: on
     neighbours d <= delta is (epsilon, delta)-privacy, the same as `mult-delta` at that delta. They differ with the
-    distance: two datasets k apart are allowed k delta at the one epsilon here, and k epsilon at the one delta there. At
-    epsilon = 0 it is the total variation; above 0 it is no metric (Barthe and Olmedo 2013).
+    distance: two datasets at distance k are allowed k delta at the one epsilon here, and k epsilon at the one delta there.
+    At epsilon = 0 it is the total variation; above 0 it is no metric (Barthe and Olmedo 2013).
 
     Args:
         epsilon: the log-ratio that is free, at least 0 [exact number in [0, inf)].
@@ -1724,7 +1727,7 @@ def independent_record(
 
     The relative risk, posterior by prior of "included, with a value in S", is at most 1/(p q + p (1 - q) e^(-2 epsilon) +
     (1 - p) e^(-epsilon)) for pure privacy with records added or removed (Kazan 2025, Theorem 4), for every S and every
-    outcome. Where all have one size, only p = 1 can be asked, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon
+    outcome. Where all have one size, only p = 1 is possible, and the bound is 1/(q + (1 - q) e^-epsilon) with the epsilon
     of a replaced record.
 
     Args:
@@ -1741,8 +1744,8 @@ def individual_dp() -> Flavour:
     """
 
 def induced_subspace_dp() -> Flavour:
-    """Package dpspec-flavours. What subspace privacy leaves for a release with exact invariants: privacy among datasets on
-    which they agree.
+    """Package dpspec-flavours. The remaining promise of subspace privacy for a release with exact invariants: privacy among
+    datasets on which they agree.
 
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all
@@ -1866,7 +1869,7 @@ def journalist(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+    """Package dpspec-attackers. The attacker who targets any person in the sample, whichever it is.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -2124,10 +2127,11 @@ def listed_pairs(
 
 def local_dp() -> Flavour:
     """Package dpspec-flavours. Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who
-    trusts nobody.
+    trusts no other party.
 
     The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
-    keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
+    satisfies it when the randomiser of each person does; that these run separately is a property of the program, not of its
+    laws.
     """
 
 def local_noise(
@@ -2142,7 +2146,7 @@ def local_noise(
 
     LS(x) = max over the neighbours x' of x of |q(x) - q(x')|_1. With LS = LS(x*) at one fixed dataset x*, the laws of x*
     and of its neighbours differ by at most epsilon: that is individual privacy (Soria-Comas et al. 2017). With LS(x) taken
-    anew on each dataset the width of the noise itself tells datasets apart. Where LS is 0 nothing is added.
+    anew on each dataset the width of the noise itself distinguishes datasets. Where LS is 0 nothing is added.
 
     Args:
         query: q, with integer answers [object of the kind invariants].
@@ -2291,8 +2295,8 @@ def metric_points(
     """Package dpspec-flavours. Locations out of a list of named points in R^k: one of them, or a sequence (a trajectory, one
     location for each user).
 
-    A dataset is the sequence of the names of its points. A grid is a list of points, too: those with whole-numbered places
-    from 0 on, named by these places ("2,0"), and `spacing` apart.
+    A dataset is the sequence of the names of its points. A grid is a list of points, too: those with coordinates 0, 1, ...
+    in units of `spacing`, named by these numbers ("2,0").
 
     Args:
         points: the points, a table from name to coordinates; or [table of list of rational].
@@ -2383,8 +2387,8 @@ def neighbour(
 ) -> InputDivergence:
     """Package dpspec-divergences. 0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
 
-    It is no metric: nothing is asked of pairs that are not neighbours, and in a universe without neighbour pairs nothing is
-    asked at all.
+    It is no metric: pairs that are not neighbours are not constrained, and in a universe without neighbour pairs nothing
+    is.
 
     Args:
         relation: which datasets are neighbours (in one order or the other) [object of the kind relations].
@@ -2462,7 +2466,7 @@ def nosy_neighbour(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who knows that a certain person was drawn into the sample.
+    """Package dpspec-attackers. The attacker who knows that a certain person is in the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -2609,7 +2613,7 @@ def parallel(
     to another concerns both (McSherry 2009).
 
     Args:
-        attribute: the attribute that tells the parts apart [text].
+        attribute: the attribute that defines the parts [text].
         parts: rows (categories, mechanism); no category is in two of them [list of table of parallelpart parameters].
         unit: whose records they are [text; default person].
     """
@@ -2699,7 +2703,7 @@ def personal_weights(
     x'_i].
 
     With the budget epsilon, position i is protected at epsilon_i = w_i epsilon (Jorgensen, Yu and Cormode 2015). A person
-    with an infinite weight asks for no protection at all.
+    with an infinite weight requires no protection at all.
 
     Args:
         weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1 [list of exact number in
@@ -2729,7 +2733,7 @@ def personalised_response(
     """Package dpspec-flavours. Randomised response with a coin for each person: bit i is reported with probability p_i and
     flipped otherwise.
 
-    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
+    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, as personalised privacy requires.
 
     Args:
         keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit [list of rational in [0, 1]].
@@ -2761,8 +2765,8 @@ def policy(
     SIGMOD 2014).
 
     d(x, x') = sum over the records i of the length of a shortest path from x_i to x'_i in G; infinity when there is none,
-    or when the numbers of records differ. An edge says that an attacker must not be able to tell its two values apart; the
-    complete graph gives the ordered Hamming distance, a line protects close values better than distant ones.
+    or when the numbers of records differ. An edge means that an attacker must not be able to distinguish its two values;
+    the complete graph gives the ordered Hamming distance, a line protects close values better than distant ones.
 
     A constraint of Blowfish (a fact that is public) is an invariant of the multiverse. The distance stays that of the whole
     space, so that datasets which only meet the constraint together pay for every changed record; for the neighbours of the
@@ -2818,7 +2822,7 @@ def post_processed(
 ) -> Mechanism:
     """Package dpspec-noise. f(T(x)): numbers of an output rounded, cut off or hidden, without a look at the data.
 
-    Nothing that is computed from an output alone tells more than the output (Dwork, McSherry, Nissim and Smith 2006).
+    A function of an output alone discloses no more than the output (Dwork, McSherry, Nissim and Smith 2006).
 
     Args:
         mechanism: T [object of the kind mechanisms].
@@ -2868,15 +2872,16 @@ def projected_gaussian(
 def pufferfish() -> Flavour:
     """Package dpspec-flavours. Pufferfish: Pr(M(Z) in S | s, theta) <= e^epsilon Pr(M(Z) in S | s', theta).
 
-    That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible. Here the
-    secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
+    This is required of all discriminative pairs s, s' of secrets and all priors theta under which both are possible. Here
+    the secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
     """
 
 def pure_dp() -> Flavour:
     """Package dpspec-flavours. Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S (Dwork,
     McSherry, Nissim and Smith 2006, Definition 1).
 
-    The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
+    The definition requires d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of
+    neighbours.
     """
 
 def random_rounding(
@@ -2966,7 +2971,7 @@ def registry_import(*paths: Any, out: Any) -> CommandAnswer:
     records.
 
     Args:
-        paths: records, or directories that stand for every \\*.yaml directly in them.
+        paths: records, or directories, which mean every \\*.yaml directly in them.
         out: the folder for the files.
     """
 
@@ -2974,7 +2979,7 @@ def release(specification: Any, table: Any, out: Any, *, account: Any = ..., fit
     """Package dpspec-release. Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
-        specification: a specification or its file; its claim is judged first.
+        specification: a specification or its file; its claim is verified first.
         table: a table file, a directory with households and persons, the name of a registered table, or a data frame
             (pandas,
             polars, pyarrow).
@@ -3036,9 +3041,9 @@ def repeated(
     """Package dpspec-noise. T(x) many times with independent randomness, as the steps of a training run: composed of equal
     parts.
 
-    Where T draws a sample, each time draws another one. What a later step computes may depend on the outputs of earlier
-    ones, as long as T bounds it: pairs of laws that dominate each step dominate all steps together (Zhu, Dong and Wang
-    2022, Theorem 10).
+    Where T draws a sample, each repetition draws another one. A later step may depend on the outputs of earlier ones, as
+    long as T bounds it: pairs of laws that dominate each step dominate all steps together (Zhu, Dong and Wang 2022, Theorem
+    10).
 
     Args:
         mechanism: T [object of the kind mechanisms].
@@ -3076,8 +3081,8 @@ def restricted_sensitivity() -> Flavour:
     """Package dpspec-flavours. Restricted sensitivity: noise for the datasets of a hypothesis H, privacy for all datasets
     (Blocki et al. 2013).
 
-    Amounts are 0, 1 or 4, and H says that nobody has more than 1. The sum is 1-Lipschitz on H; the sum of amounts cut off
-    at 1 agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
+    Amounts are 0, 1 or 4, and H is that no record exceeds 1. The sum is 1-Lipschitz on H; the sum of amounts cut off at 1
+    agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
     docs/beyond-the-five-blocks.md.
     """
 
@@ -3086,15 +3091,15 @@ def reveal_by_chance(
     mechanism: Mechanism | str | Mapping[str, Any],
     chance: NumberLike,
 ) -> Mechanism:
-    """Package dpspec-flavours. Publishes the dataset with some probability, and else what another mechanism says; the outcome
-    tells which.
+    """Package dpspec-flavours. Publishes the dataset with some probability, and otherwise applies another mechanism; the
+    outcome shows which.
 
-    When the other is epsilon-private and the chance is at most delta, this is (epsilon, delta)-private, and not pure for
-    any epsilon: the events that only one of two datasets can show have probability `chance` (Dwork, Kenthapadi, McSherry,
-    Mironov and Naor 2006).
+    When the other is epsilon-private and the probability is at most delta, this is (epsilon, delta)-private, and not pure
+    for any epsilon: the events that only one of two datasets can show have probability `chance` (Dwork, Kenthapadi,
+    McSherry, Mironov and Naor 2006).
 
     Args:
-        mechanism: what is asked otherwise [object of the kind mechanisms].
+        mechanism: the mechanism that is applied otherwise [object of the kind mechanisms].
         chance: the probability of publishing the data, the same for every dataset [rational in [0, 1]].
     """
 
@@ -3162,13 +3167,12 @@ def rules_design(folder: Any, rules: Any, keep: Any = ..., by: Any = ..., out: A
         folder: the unprotected tables.
         rules: the rule file.
         keep: attributes with commas, such as "region,age": cells of no other attributes stay published.
-        by: "cells", "records" or "total": what a suppressed cell costs.
+        by: "cells", "records" or "total": the cost of a suppressed cell.
         out: write the protected tables into this new folder.
     """
 
 def rules_show(path: Any) -> CommandAnswer:
-    """Package dpspec-disclosure. What a rule file means: each step with its definition, formula and source. `value` has the
-    rules.
+    """Package dpspec-disclosure. The definition of each step of a rule file, with formula and source. `value` has the rules.
 
     Args:
         path: the rule file.
@@ -3213,7 +3217,8 @@ def sampling_outsider(
     population: int | None = ...,
     distance: NumberLike | None = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Who knows every record of the population, but not who was drawn into the sample.
+    """Package dpspec-attackers. The attacker who knows every record of the population, but not which of them are in the
+    sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1] [rational in (0, 1]].
@@ -3232,16 +3237,16 @@ def secrets(
 ) -> DatasetSpace:
     """Package dpspec-flavours. Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
 
-    A pair stands for the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds,
-    what an attacker knows beforehand, it stands for the prior conditioned on both (partial knowledge, Desfontaines et al.
+    A pair represents the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds,
+    the prior knowledge of an attacker, it represents the prior conditioned on both (partial knowledge, Desfontaines et al.
     2022).
 
     Args:
         base: the space of ordinary datasets [object of the kind spaces].
-        secrets: what is told apart, such as "the first record is 1" [list of table of dataevent parameters].
+        secrets: the secrets to be distinguished, such as "the first record is 1" [list of table of dataevent parameters].
         priors: the distributions of the data that attackers believe in [list of table of datalaw parameters].
-        backgrounds: what attackers may know; none stands for attackers who know nothing but the prior [list of table of
-            dataevent parameters].
+        backgrounds: the possible knowledge of attackers; none means attackers who know nothing but the prior [list of table
+            of dataevent parameters].
     """
 
 def sgd(*, steps: Any, rate: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> SpecDocument:
@@ -3279,8 +3284,8 @@ def shuffled(
     *,
     mechanism: Mechanism | str | Mapping[str, Any],
 ) -> Mechanism:
-    """Package dpspec-flavours. What a mechanism that answers with a sequence says, in no order: the sequence of reports as a
-    multiset (Cheu et al. 2019).
+    """Package dpspec-flavours. The shuffled output of a mechanism that answers with a sequence: the multiset of its reports
+    (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
     data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others
@@ -3378,7 +3383,7 @@ def strong_membership(
     priors: Sequence[NumberLike] = ...,
     failure: NumberLike = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. An attacker who knows every other record and what the target's record would be, and asks
+    """Package dpspec-attackers. An attacker who knows every other record and the value of the target's record, and tests
     whether it is included.
 
     Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
@@ -3412,9 +3417,9 @@ def strongest(
         priors: beliefs in a candidate before the release, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/10',
             '1/2')].
         factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
-        distance: how far apart two datasets with different candidates are, in the unit of the input divergence [exact
-            number in (0, inf); default 1].
-        datasets: the datasets that are looked at for the mechanism's own law; without it all, or the smallest of a large
+        distance: the distance of two datasets with different candidates, in the unit of the input divergence [exact number
+            in (0, inf); default 1].
+        datasets: the datasets that are evaluated for the mechanism's own law; by default all, or the smallest of a large
             space [list of text, an integer, or a list of them].
     """
 
@@ -3424,8 +3429,7 @@ def study(table: Any, question: Any = ..., *, out: Any, codebook: Any = ..., run
 
     Recommended is the design with the least expected error among those whose promise is verified on the whole space and
     whose
-    risk in the worst universe is proved to be at most the one that was asked for. The risk is the power of the best test,
-    at a
+    risk in the worst universe is proved to be at most the target. The risk is the power of the best test, at a
     level, between two tables that differ by one exchange of values between two records.
 
     Args:
@@ -3480,7 +3484,7 @@ def subspace_dp() -> Flavour:
     delta)-private for all neighbours.
 
     With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ
-    in a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument; `induced-
+    in a record added or removed, whatever C v is on them. The disclosure by C v(x) itself needs another argument; `induced-
     subspace-dp` is what follows for the whole release where it is known.
     """
 
@@ -3596,8 +3600,8 @@ def threshold_release(
     ratio: NumberLike,
     threshold: int,
 ) -> Mechanism:
-    """Package dpspec-noise. Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that
-    nobody listed before.
+    """Package dpspec-noise. Noisy counts of the cells that occur, shown if they are at or above a threshold: for keys that are
+    not known beforehand.
 
     t_c = n_c + W_c for n_c > 0, with two-sided geometric W, shown if t_c >= threshold; a cell with n_c = 0 is never shown.
     That one record shows a new key has probability P(1 + W >= threshold), so no claim without a delta holds (Korolova,
@@ -3605,7 +3609,8 @@ def threshold_release(
 
     Args:
         query: the table of keys [object of the kind invariants].
-        ratio: r of the noise, the ratio of probabilities one count apart, P(w) = (1-r)/(1+r) r^|w| [rational in (0, 1)].
+        ratio: r of the noise, the ratio of the probabilities of consecutive values, P(w) = (1-r)/(1+r) r^|w| [rational in
+            (0, 1)].
         threshold: the least noisy count that is shown [integer].
     """
 
@@ -3653,7 +3658,7 @@ def top_coding(
 
     Args:
         unit: the unit that one record is [text; default person].
-        column: the attribute; its categories stand in their order [text].
+        column: the attribute; its categories are in their order [text].
         top: the first category that is put together with all after it [text].
     """
 
@@ -3759,13 +3764,13 @@ def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ...
     the
     published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a
     confidence
-    interval of 95 %. What is not known is reported as unknown, with a reason.
+    interval of 95 %. An unknown quantity is reported as unknown, with a reason.
 
     Args:
         specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the
             table.
         table: the table: a file, or a registered table.
-        statistic: ``marginal:ATTR,...``, the table of counts whose error is looked at.
+        statistic: ``marginal:ATTR,...``, the table of counts whose error is computed.
         metric: ``mape`` (percent), ``mae``, ``rmse`` or ``max`` (records).
         risk: ``power:LEVEL``, ``odds``, ``belief`` or ``belief:PRIOR``, each with ``:exchange`` or without; or
             ``exposure``.
@@ -3783,7 +3788,7 @@ def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ...
         progress: called with (done, in all).
 
     Returns:
-        `designs`, each with its points, and with its error at the risk that was asked for.
+        `designs`, each with its points, and with its error at the target risk.
 
     Raises:
         ParameterError: a metric, risk, variation or number of runs is none; a risk that no design reaches.
@@ -3873,19 +3878,19 @@ def uniqueness(
     levels: Sequence[int] = ...,
     datasets: Sequence[str | int | Sequence[Any]] = ...,
 ) -> AttackerModel:
-    """Package dpspec-attackers. Somebody who knows that the target is unique at several levels, and reads a count at each of
-    them (Kazan 2025).
+    """Package dpspec-attackers. An attacker who knows that the target is unique at several levels, and reads a count at each
+    of them (Kazan 2025).
 
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
     Args:
         priors: p, the prior probability of the true value, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
             '1/10', '1/50')].
-        distance: how far apart the two candidate datasets may be, in the unit of the input divergence [exact number in (0,
-            inf); default 1].
+        distance: the largest distance of the two candidate datasets, in the unit of the input divergence [exact number in
+            (0, inf); default 1].
         levels: numbers of levels, at least 1 each [list of integer in [1, inf); default (1, 2, 3, 4, 5, 6)].
-        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
-            space [list of text, an integer, or a list of them].
+        datasets: the candidate datasets, for the mechanism's own law; by default all, or the smallest of a large space
+            [list of text, an integer, or a list of them].
     """
 
 def user_level_dp() -> Flavour:
@@ -3960,7 +3965,7 @@ def weight_distance() -> InputDivergence:
     al. 2014).
 
     A new record of weight 1 is at distance 1, as under the symmetric difference of ordinary records, and a transformation
-    that turns a record into several, with weights that add up to at most its own, moves no two datasets apart.
+    that turns a record into several, with weights that add up to at most its own, does not increase distances.
     """
 
 def weighted_dp() -> Flavour:
@@ -4055,7 +4060,7 @@ def write_report(*specifications: Any, out: Any, title: Any = ..., universe_of: 
     sources. `value` has them.
 
     Args:
-        specifications: files, or directories that stand for their specification files.
+        specifications: files, or directories, which mean their specification files.
         out: the page, as HTML or Markdown by its ending.
         title: what it is called.
         universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by
@@ -4073,8 +4078,8 @@ def zero_concentrated_dp() -> Flavour:
     """Package dpspec-flavours. Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all
     alpha > 1 (Bun and Steinke 2016, Definition 1.1).
 
-    The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition
-    1.9).
+    The definition requires d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their
+    Proposition 1.9).
     """
 
 class _Spaces:

@@ -1,4 +1,4 @@
-"""What is asked of specifications: one function for each question, for Python as for the command line.
+"""The functions of `dpspec` that verify, compare and convert specifications, used by Python code and by the command line.
 
 Each function imports what it needs when it is called.
 """
@@ -76,7 +76,7 @@ def read_table(specification: Specification, table: GivenTable) -> Table:
         TableError and its kin: the table cannot be read, or does not fit the space.
     """
     from dpspec.extension.loader import installed
-    from dpspec.specfile.given import given_table, table_file
+    from dpspec.specfile.table_input import given_table, table_file
 
     document = as_document(specification)
     with table_file(table) as name:
@@ -84,7 +84,7 @@ def read_table(specification: Specification, table: GivenTable) -> Table:
 
 
 def _unseen(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignore progress."""
 
 
 def build(**tables: Any) -> SpecDocument:
@@ -174,8 +174,8 @@ def replay(
 
     Args:
         witness: the file, as ``dpspec verify --witnesses`` wrote it.
-        mechanism: judge this one, such as a mended one; needed where the witness is about a plain function.
-        against: hold it against these five blocks instead of those in the file: blocks, a specification, or its file.
+        mechanism: verify this one, such as a corrected one; needed where the witness is about a plain function.
+        against: test it against these five blocks instead of those in the file: blocks, a specification, or its file.
         progress: called with (done, in all).
 
     Returns:
@@ -194,7 +194,7 @@ def replay(
 def compare(left: Specification, right: Specification, registry: Registry | None = None) -> Comparison:
     """Hold two specifications against each other: derived by the registered rules, separated, or unknown, in each direction.
 
-    The exact engine checks every mechanism that is said to separate them. How the claims of both stand is looked at too. Where
+    The exact engine checks every mechanism that is said to separate them. The status of both claims is checked as well. Where
     one lacks attributes that the other has, it is restated with them; its invariants and its distance do not change.
 
     Args:
@@ -202,7 +202,7 @@ def compare(left: Specification, right: Specification, registry: Registry | None
         registry: the rules of inference; without it, those of all installed plugins.
 
     Returns:
-        both directions, each with its answer and the derivation or the separation; and how the claims stand.
+        both directions, each with its answer and the derivation or the separation; and the claim status of both.
 
     >>> import dpspec as dp
     >>> people = dp.records(region=["north", "south"])
@@ -221,7 +221,7 @@ def compare(left: Specification, right: Specification, registry: Registry | None
 def compared(
     left: SpecDocument, right: SpecDocument, registry: Registry | None = None, *, on_one_schema: bool = False
 ) -> Comparison:
-    """The comparison alone, without how the claims stand.
+    """The comparison alone, without the claim status.
 
     Args:
         left, right: the two files.
@@ -266,7 +266,7 @@ def order(*specifications: Specification, registry: Registry | None = None, prog
     """Compare every two of many specifications: which implies which.
 
     Args:
-        specifications: five blocks, specifications, files, or directories that stand for their files; ids must differ.
+        specifications: five blocks, specifications, files, or directories, which mean their files; ids must differ.
         registry: the rules of inference; without it, those of all installed plugins.
         progress: called with (done, in all).
     """
@@ -335,7 +335,8 @@ def risk(
     members: int = 1,
     **settings: Any,
 ) -> RiskReport | Panel:
-    """What a specification means to an attacker: the worst mechanism that it allows beside the one that it names.
+    """The risk under a specification for an attacker: for the worst mechanism that it allows, and for the mechanism that it
+    names.
 
     Args:
         specification: five blocks, a specification, or its file.
@@ -372,7 +373,7 @@ def risk(
     import attrs
 
     if universe_of is not None and not isinstance(universe_of, str):
-        from dpspec.specfile.given import table_file
+        from dpspec.specfile.table_input import table_file
 
         with table_file(universe_of) as named_table:
             return risk(
@@ -381,7 +382,7 @@ def risk(
             )  # fmt: skip
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.risks.mechanism_pairs import evidence, nearest_pairs
     from dpspec.verifier.secrets import farthest_pairs
 
     known = registry or installed().registry
@@ -442,7 +443,7 @@ def document_at(document: SpecDocument, universe_of: GivenTable, registry: Regis
 
     from dpspec.extension.loader import installed
     from dpspec.risks import engine
-    from dpspec.specfile.given import table_file
+    from dpspec.specfile.table_input import table_file
 
     with table_file(universe_of) as named_table:
         meant = engine.dataset_of(named_table, document.spec.space, registry or installed().registry, document.layout)
@@ -467,11 +468,11 @@ def _about_change(
     members: int,
     settings: Mapping[str, Any],
 ) -> RiskReport:
-    """What an attacker finds out who knows all but some attributes of one record, or of two that may have exchanged them."""
+    """Attacks by an attacker who knows all but some attributes of one record, or of two that may have exchanged them."""
     import attrs
 
     from dpspec.risks import engine
-    from dpspec.risks.own import evidence
+    from dpspec.risks.mechanism_pairs import evidence
     from dpspec.verifier.moves import in_words, unit_change
     from dpspec.verifier.secrets import worst_change
 
@@ -511,7 +512,8 @@ def _beside_table(report: RiskReport, document: SpecDocument, universe_of: str |
 
 
 def _of_exchanged(rows: Iterable[RiskRow], spec: PrivacySpec, pair: SecretChange) -> tuple[RiskRow, ...]:
-    """The rows without those about candidates that are told apart, where no invariant can tell two of an exchange apart.
+    """The rows without those about candidates that invariants distinguish, where no invariant can distinguish the two of an
+    exchange.
 
     A table of the exchanged attributes alone stays as it is; one that ties them to others need not, nor one of smaller records.
     """
@@ -537,12 +539,12 @@ def _by_theorem(
     names: tuple[str, ...],
     settings: Mapping[str, Any],
 ) -> RiskReport | None:
-    """What a theorem says of two datasets that differ by one exchange of these attributes; None where there is none."""
+    """A theorem on two datasets that differ by one exchange of these attributes; None where there is none."""
     import attrs
 
     from dpspec.risks import engine
     from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
-    from dpspec.risks.own import evidence, nearest_pairs
+    from dpspec.risks.mechanism_pairs import evidence, nearest_pairs
 
     with evidence(dataset=dataset):
         nearest = nearest_pairs(mechanism, spec)
@@ -566,7 +568,7 @@ def ledger(
     like: Specification | None = None,
     as_promised: bool = False,
 ) -> Composition:
-    """What several releases of one data collection spend together: their promises as one specification.
+    """The total budget of several releases of one data collection: their promises as one specification.
 
     Args:
         specifications: the parts: five blocks, specifications or files.
@@ -575,7 +577,8 @@ def ledger(
         as_promised: add refuted promises too; the total is then one of promises.
 
     Returns:
-        the total as five blocks (`spec`), each part in the common blocks, what was lost on the way, and how the claims stand.
+        the total as five blocks (`spec`), each part in the common blocks, what was lost in the conversion, and the claim status
+        of each.
 
     Raises:
         NoCompositionError: there are no common blocks. RefutedPartError: a part whose claim is refuted.
@@ -601,13 +604,13 @@ def compose(
     epsilon: NumberLike | None = None,
     like: Specification | None = None,
 ) -> PrivacyAccount:
-    """What releases show together, counted by their privacy losses: an epsilon at a delta, or a delta at an epsilon.
+    """The total privacy loss of releases, from their loss distributions: an epsilon at a delta, or a delta at an epsilon.
 
     Args:
         specifications: the releases: five blocks, specifications or files.
         times: how often each is released; once, when it is left out.
-        delta: the probability delta at which epsilon is asked for.
-        epsilon: the privacy loss (in nats) at which delta is asked for, instead.
+        delta: the probability delta at which epsilon is computed.
+        epsilon: the privacy loss (in nats) at which delta is computed, instead.
         like: a specification whose space and input divergence the result is stated in.
 
     Raises:
@@ -626,15 +629,15 @@ def compose(
 
 
 def lint(*paths: str | Path, table: GivenTable | None = None) -> tuple[Finding, ...]:
-    """What is well formed and still misleading in specification files, file by file and line by line.
+    """Find misleading statements in well-formed specification files, file by file and line by line.
 
     Args:
-        paths: files, or directories that stand for their specification files.
-        table: the confidential table that they are about: what its exact tables determine is looked at, too.
+        paths: files, or directories, which mean their specification files.
+        table: the confidential table that they are about: the records that its exact tables determine are checked, too.
     """
     from dpspec.extension.loader import installed
     from dpspec.linter.findings import lint as look
-    from dpspec.specfile.given import table_file
+    from dpspec.specfile.table_input import table_file
 
     if table is None:
         return look(paths, installed().registry, None)
@@ -663,7 +666,7 @@ def as_document(given: Specification, name: str = "specification", *, mechanism:
 
 
 def as_documents(given: Sequence[Specification]) -> list[SpecDocument]:
-    """Several specifications: directories stand for their files, and five blocks are told apart by their places."""
+    """Several specifications: a directory means its files, and five blocks are identified by their position."""
     from dpspec.specfile.reader import check_ids, spec_files
 
     listed: list[Specification] = []
@@ -674,7 +677,7 @@ def as_documents(given: Sequence[Specification]) -> list[SpecDocument]:
     return found
 
 
-# --- the same, part by part -----------------------------------------------------------------------
+# --- the same functions for documents and registries ------------------------------------------------
 
 
 def verify_file(
@@ -692,8 +695,8 @@ def verify_file(
         path: the file.
         registry: where its names are looked up; without it, among all installed plugins.
         progress: called with (done, in all).
-        function: judge this plain function against the five blocks instead; nothing else that the file states is judged.
-        release: judge the claim on the mechanism's release code instead of its stated law.
+        function: verify this plain function against the five blocks instead; other statements of the file are not verified.
+        release: verify the claim on the mechanism's release code instead of its stated law.
         witnesses: a directory that gets a witness file for every refuted claim.
     """
     from dpspec.extension.loader import installed
@@ -717,8 +720,8 @@ def verify_file(
 def quick_standing(
     document: SpecDocument, registry: Registry | None = None, most: int | None = None, also: Sequence[Dataset] = ()
 ) -> Standing:  # fmt: skip
-    """How the claim of a file stands, as far as a little work can tell: no space of more than `most` datasets is
-    walked, and no size of a miniature is raised. The laws on the datasets of `also` are compared as well."""
+    """The status of the claim of a file, with little work: no space of more than `most` datasets is
+    enumerated, and no size of a miniature is raised. The laws on the datasets of `also` are compared as well."""
     from dpspec.extension.loader import installed
     from dpspec.verifier.document import QUICK, standing
 
@@ -786,7 +789,7 @@ def find_yardsticks(
     at: Mapping[str, str] | None = None,
     within: int | None = None,
 ) -> tuple[Yardstick, ...]:
-    """What two specifications both imply, in blocks that are found from their own.
+    """The common consequences of two specifications, in blocks that are derived from their own.
 
     Args:
         left, right: the two specifications.

@@ -18,7 +18,7 @@ from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.extension.packages import renderer
-from dpspec.report.shown import CommandAnswer
+from dpspec.report.pages import CommandAnswer
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -42,7 +42,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
     """Read specification files: syntax, schema, names, fit of the blocks, and no id twice. Nothing is computed.
 
     Args:
-        paths: files, or directories that stand for their specification files.
+        paths: files, or directories, which mean their specification files.
 
     Returns:
         for each file whether it can be read, and every fault with its line; `value` has the read files.
@@ -57,7 +57,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
     words, results, pages = list[Word](), list["JsonData"](), list[str]()
     for given in paths:
         files: Iterable[AnyPath] = [given]
-        with suppress(DpspecError):  # the reader tells the same fault
+        with suppress(DpspecError):  # the reader reports the same fault
             files = spec_files(given)
         for file in files:
             if Path(file) in done:
@@ -78,7 +78,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
 
 
 def word_of(code: int) -> Word:
-    """How a file ended that could not be judged."""
+    """The result for a file that could not be verified."""
     return {4: Word.PLUGIN, 3: Word.UNDECIDED}.get(code, Word.INVALID)
 
 
@@ -100,11 +100,11 @@ def explain(
     without: str | int | None = None,
     universe_of: GivenTable | None = None,
 ) -> CommandAnswer:
-    """What goes by a name, whatever its kind: a block, a mechanism, a rule, an error code, a word, a source, a file, flavours.
+    """Explain a name of any kind: a block, a mechanism, a rule, an error code, a term, a source, a file, flavours.
 
     Args:
         name: the name, or a specification file.
-        audience: of a file, tell its promise to the "public" or to "technical" readers.
+        audience: of a file, explain its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
         without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
         universe_of: with an audience, a table or a release's report: the numbers are those of its universe, as in `risk`.
@@ -185,7 +185,7 @@ def schema(of: str = "spec") -> dict[str, Any]:
 
 
 def plugins() -> CommandAnswer:
-    """What is installed: every plugin, its distribution, its state, and what it registers. `value` is `dpspec.installed()`."""
+    """The installed plugins, with distribution, state, and registered names. `value` is `dpspec.installed()`."""
     from dpspec.extension.loader import installed
     from dpspec.report import json, text
 
@@ -204,11 +204,11 @@ def check_plugin(
         expected: checks that are expected to fail, each with the reason.
         progress: called with (done, in all).
     """
-    from dpspec.testing import kit
+    from dpspec.testing import conformance
 
-    found = kit.run_checks(name, level=level, expected_failures=dict(expected or {}), progress=progress)
-    data = kit.data(name, found)
-    return CommandAnswer("check-plugin", 0 if data["conforms"] else 1, data, partial(kit.text, name, found), value=found)
+    found = conformance.run_checks(name, level=level, expected_failures=dict(expected or {}), progress=progress)
+    data = conformance.data(name, found)
+    return CommandAnswer("check-plugin", 0 if data["conforms"] else 1, data, partial(conformance.text, name, found), value=found)
 
 
 # --- yardsticks, derivations, proofs, tolerated risk ----------------------------------------------------------
@@ -222,7 +222,7 @@ def yardsticks(
     delta: NumberLike | None = None,
     within: int | None = None,
 ) -> CommandAnswer:
-    """What two specifications both imply, with both budgets: ``dpspec compare A B --yardstick``. `value` has the yardsticks.
+    """The common consequences of two specifications, with both budgets: ``dpspec compare A B --yardstick``. `value` has them.
 
     Args:
         left, right: five blocks, specifications, or files.
@@ -251,7 +251,7 @@ def ablate(
     mechanism: Mechanism | Specification | None = None,
     largest_household: int | None = None,
 ) -> CommandAnswer:
-    """What each block contributes to the budget that a mechanism needs: ``dpspec ablate A B``. `value` has the steps.
+    """The contribution of each block to the budget that a mechanism needs: ``dpspec ablate A B``. `value` has the steps.
 
     The blocks of A (space, multiverse, input divergence, output divergence) are exchanged for those of B in every order;
     after each step the least Lipschitz constant of the mechanism is proved, and with it the least budget.
@@ -305,7 +305,7 @@ def measure(
     Args:
         subject: a mechanism; a function `(dataset, numpy Generator) -> output`; `module:name` of one, which runs in a sandbox.
             Without it, the mechanism of the specification.
-        against: five blocks, a specification, or its file, whose budget is not looked at; or instead of it
+        against: five blocks, a specification, or its file, whose budget is ignored; or instead of it
         given: the blocks by name, as `spec` takes them: `space`, `distance`, `standard`, `invariants`, ...; and for a function
             how it is sampled, as `verify` takes it: `seed`, `error`, `draws`, `bits`, `by_value`.
         seconds: of processor time for a function.
@@ -324,7 +324,7 @@ def measure(
     from dpspec.base.params import parameters
     from dpspec.constructors import blocks_alone
     from dpspec.grammar.mechanism import Mechanism as MechanismKind
-    from dpspec.report.measured import measured_data, measured_text
+    from dpspec.report.measurement import measured_data, measured_text
     from dpspec.verifier.entry import verify_claim
     from dpspec.verifier.functions import NamedFunction, Sampling, verify_named
     from dpspec.verifier.measure import measure as engine
@@ -369,7 +369,7 @@ def _with_largest_household(spec: PrivacySpec, most: int | None) -> PrivacySpec:
 
 
 def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
-    """Which budget keeps a tolerated risk; no data are looked at. `value` is the recommendation.
+    """The budget that keeps a risk within a tolerance; it uses no data. `value` is the recommendation.
 
     Args:
         tolerance: a tolerated risk or its name, such as fixed-q.
@@ -448,11 +448,11 @@ def new_spec(
         codebook: a CSV with column, value, label, where categories are taken from.
         within: nestings of one attribute in another, as texts FINER=COARSER.
         unit: what one record of the table is.
-        ask: is asked whether what looks nested is; without it, nothing is nested but what `within` says.
+        ask: called with each pair of attributes that may be nested; by default, attributes are nested only as `within` states.
     """
     from dpspec.scaffold import write_schema, write_spec
-    from dpspec.specfile.given import table_file
     from dpspec.specfile.reader import new_spec as template
+    from dpspec.specfile.table_input import table_file
 
     if table is not None:
         draft = renderer("draft", "a specification from a table")

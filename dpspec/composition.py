@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING
 import attrs
 
 from dpspec import laws
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
 from dpspec.base.exact import Bracket, Number, NumberLike, number
 from dpspec.base.memo import distinct, key_of
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
-from dpspec.base.shown import Showable
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
@@ -48,8 +48,8 @@ class Part:
     Args:
         id: its name.
         spec: the specification it promises to satisfy.
-        standing: how the claim stands that it does, where that was looked at.
-        besides: what its file says beside the specification: assumptions, steps outside of the guarantee, further promises.
+        standing: the status of its claim, where it was checked.
+        besides: further statements of its file: assumptions, steps outside of the guarantee, further promises.
         times: how often it is released, each time with noise of its own.
     """
 
@@ -107,12 +107,12 @@ class LedgerLine:
 
     @property
     def spent(self) -> Number:
-        """What all of its releases spend there, where these numbers add up."""
+        """The total of all of its releases there, where these numbers add up."""
         return self.amount * self.part.times
 
     @property
     def amount(self) -> Number:
-        """What one release spends there, in the first number that the output divergence takes."""
+        """The budget of one release there, in the first number that the output divergence takes."""
         spec, value = self.spec, self.spec.budget.uniform()
         if value is None:
             why = spec.budget.unpublished() or "differs by universe"
@@ -158,7 +158,7 @@ class Composition(Showable):
         return total(number(value) * line.part.times for value, line in pairs if value is not None)
 
     def losses(self) -> tuple[str, ...]:
-        """What was lost on the way, part by part, and why the printed figures do not simply add up."""
+        """The losses of the conversion, part by part, and the reason why the published figures do not simply add up."""
         return tuple(_losses(self))
 
 
@@ -337,7 +337,7 @@ def _refinement(parts: tuple[Part, ...]) -> Multiverse:
 
 
 def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
-    """What is missing for a part whose input divergence is not bounded by that of the goal."""
+    """The missing bound for a part whose input divergence is not bounded by that of the goal."""
     ours, theirs = spec.input_divergence.in_words(), goal.input_divergence.in_words()
     yield f"{part.id}: unknown how many changes of the part ({ours}) make one of the total ({theirs}) at most"
     inner, outer = spec.input_divergence.counted_unit(), goal.input_divergence.counted_unit()
@@ -357,15 +357,15 @@ def _missing(part: Part, spec: PrivacySpec, goal: PrivacySpec) -> Iterator[str]:
 
 @attrs.frozen(kw_only=True)
 class PrivacyAccount(Showable):
-    """What releases show together of two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
+    """The total privacy loss on two datasets at distance 1 of one universe: P(S) <= e^epsilon Q(S) + delta for every event.
 
     It holds for all mechanisms that keep the parts' promises, also where a later one depends on what the earlier ones have shown.
 
     Args:
         lines: the parts, each led to common universes and one distance.
         times: how often each is released.
-        given: delta or epsilon, the one at which the other was asked for, and its value.
-        value: the other one, as the worst pairs of the promises have it.
+        given: delta or epsilon, the one that is given, and its value.
+        value: the other one, from the worst pairs of the promises.
     """
 
     lines: tuple[LedgerLine, ...]
@@ -375,7 +375,7 @@ class PrivacyAccount(Showable):
 
     @property
     def wanted(self) -> str:
-        """What was asked for: epsilon or delta."""
+        """The computed parameter: epsilon or delta."""
         return "epsilon" if self.given[0] == "delta" else "delta"
 
 
@@ -397,8 +397,8 @@ def account(
     Args:
         parts: the releases, with independent noise.
         times: how often each is released.
-        delta: the delta at which epsilon is asked for.
-        epsilon: the epsilon at which delta is asked for, instead.
+        delta: the delta at which epsilon is computed.
+        epsilon: the epsilon at which delta is computed, instead.
         like, rules: as in `compose`.
 
     Raises:
@@ -521,7 +521,7 @@ def compose_files(given: Sequence[str], registry: Registry, like: str | None = N
     """The composition of all specifications that texts mean; each part has its claim status.
 
     Args:
-        given: files, directories that stand for their specification files, or ``FILE=N`` for N releases under one file.
+        given: files, directories, which mean their specification files, or ``FILE=N`` for N releases under one file.
         registry: what the names in the files mean.
         like: a file whose space and input divergence the total is stated in.
         as_promised: add the promises whose claims are refuted too.
@@ -597,7 +597,7 @@ def composed_text(found: Composition, path: Path, registry: Registry) -> str:
 
 
 def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None) -> tuple[Part, ...]:
-    """One part for each file, with how its claim stands; equal claims are judged once."""
+    """One part for each file, with the status of its claim; equal claims are verified once."""
     standings: dict[object, Standing] = {}
     parts = []
     for document in documents:
@@ -610,7 +610,7 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
 
 
 def _besides(document: SpecDocument) -> Iterator[str]:
-    """What a total says nothing about, and rests on."""
+    """The limits and the assumptions of a total."""
     yield from (f"it rests on an assumption: {one}" for one in document.assumed)
     yield from (f"its guarantee does not cover: {step}" for step in document.unaccounted)
     yield from (f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts)

@@ -1,7 +1,7 @@
 """Everything that a specification file can name, made in Python by the same name: ``dpspec.laplace(...)``.
 
 A constructor takes the parameters of the file, by their names; hyphens of a registered name are underscores here. Where a file
-has a text or a table for a block, a relation or an invariant, so may Python; one thing may stand for a list of one thing.
+accepts a text or a table for a block, a relation or an invariant, so does Python; one object may replace a list of one object.
 `spec` puts five blocks together.
 """
 
@@ -26,7 +26,7 @@ from dpspec.base.errors import (
     with_article,
 )
 from dpspec.base.exact import INFINITY, Number, NumberLike
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.params import (
     FAILED,
     Domain,
@@ -259,7 +259,7 @@ class _Constructing(Structurer):
 
 
 def _is_one(item: Domain, value: Any) -> bool:
-    """Whether a value is one object, or stands for one, where a list of such objects is wanted."""
+    """Whether a value is one object, or a short form of one, where a list of such objects is expected."""
     if isinstance(item, Registered):
         return isinstance(value, (str, Mapping, at(BASES[item.kind])))
     return isinstance(item, Nested) and isinstance(value, (item.cls, Mapping))
@@ -367,7 +367,7 @@ def _type(domain: Domain) -> str:
 
 
 def documentation(cls: type, registry: Registry) -> str:
-    """What a constructor makes, and each parameter with its domain, its default, and its meaning."""
+    """The docstring of a constructor: its result, and each parameter with its domain, its default, and its meaning."""
     described = described_parameters(cls, registry)
     lines = []
     for p in parameters(cls):
@@ -398,13 +398,13 @@ def spec(
 
     Args:
         space: the datasets, such as ``records(colour=10)``.
-        distance: how far two datasets are apart, in units: an input divergence or its name; or a neighbour relation or its name,
+        distance: the distance of two datasets, in units: an input divergence or its name; or a neighbour relation or its name,
             such as add-remove, where neighbours are at distance 1 and others are not compared.
         standard: how two laws are compared: an output divergence, its name, or that of a definition that changes no other block,
             such as pure, approximate, zCDP, renyi, gaussian.
         invariants: what is published exactly; promises hold between datasets that agree on it. Without any: one universe.
-        multiverse: the universes, where invariants do not tell them.
-        unit: whose change is counted (person, household, ...), for a distance that is given by its name.
+        multiverse: the universes, where they are not given by invariants.
+        unit: the unit whose changes are counted (person, household, ...), for a distance that is given by its name.
         budget: a budget that is more than one number; or the number, of a standard with one budget whose name means something
             else here, as that of total-variation does.
         numbers: the budget by its name (epsilon, rho, mu: privacy losses per unit of distance, no further unit), and the
@@ -441,7 +441,7 @@ def spec(
 
 
 def blocks_alone(*, standard: OutputDivergence | str | Mapping[str, Any], **given: Any) -> PrivacySpec:
-    """The blocks of `spec` with a budget that asks for nothing.
+    """The blocks of `spec` with an infinite budget, which is no constraint.
 
     >>> from dpspec.constructors import constructor
     >>> people = constructor("records")(colour=10)
@@ -488,7 +488,7 @@ def _distance(given: Any, unit: str | None) -> InputDivergence:
 
 
 def _neighbours(registry: Registry, relation: Any) -> InputDivergence:
-    """Distance 1 for neighbours: the registered divergence that asks who is a neighbour, and nothing else."""
+    """Distance 1 for neighbours: the registered divergence whose only required parameter is a neighbour relation."""
     for cls in registry.classes("input_divergences"):
         wanted = [p for p in parameters(cls) if p.required]
         domain = wanted[0].domain if len(wanted) == 1 else None
@@ -500,7 +500,7 @@ def _neighbours(registry: Registry, relation: Any) -> InputDivergence:
 
 
 def standards(name: str, registry: Registry) -> tuple[str, ...]:
-    """The output divergences that a name stands for: their own, or that of a flavour or of a word of the field.
+    """The output divergences that a name denotes: one of this name, or that of a flavour or of a term of the field.
 
     Raises:
         UnknownNameError: it is none of these.
@@ -528,7 +528,7 @@ def _definition(name: str, registry: Registry) -> Flavour | None:
 
 
 def _is_of_neighbours(name: str, registry: Registry) -> bool:
-    """Whether a definition speaks of neighbours alone, so that two datasets further apart are not promised more."""
+    """Whether a definition is about neighbours alone, so that it promises nothing more for datasets at larger distances."""
     flavour = _definition(name, registry)
     return flavour is not None and "input_divergence" in flavour.changes and flavour.spec().input_divergence.is_neighbour_form
 

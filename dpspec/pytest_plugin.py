@@ -68,7 +68,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """An accepted item is shown and counted under its word; only what was checked and is true is told as passed."""
+    """An accepted item is shown and counted under its status word; only what was checked and is true is reported as passed."""
     word = dict(getattr(report, "user_properties", ())).get("word")
     if report.when == "call" and report.passed and word in _acceptable():
         return str(word), str(word)[0], str(word).upper()
@@ -249,7 +249,7 @@ class JudgedItem(SpecItem):
             raise NotHeldError(_verdict_in_words(found))
 
     def kept(self, found: Obligation) -> Obligation:
-        """With a witness file, where dpspec_witnesses asks for one."""
+        """With a witness file, where the option dpspec_witnesses is set."""
         from dpspec.extension import installed
         from dpspec.specfile.document import SpecDocument
         from dpspec.verifier.replay import keep_witness

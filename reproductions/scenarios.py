@@ -28,7 +28,7 @@ from dpspec.laws.integers import DiscreteGaussianShift
 from dpspec.laws.loss import compose
 from dpspec.laws.numeric import normal_cdf
 from dpspec.laws.trade_off import largest_power
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 
 _PRECISION = 128
 _BITS = 60

@@ -105,7 +105,7 @@ MUTANTS = (
     ),
     Mutant(
         "risk: one of both orders is enough",
-        "dpspec/risks/allowed.py",
+        "dpspec/risks/attack_bounds.py",
         "if all(value.upper <= bound for value in values):",
         "if any(value.upper <= bound for value in values):",
         "tests/risk plugins/dpspec-attackers/tests/test_testers.py",
@@ -140,7 +140,7 @@ MUTANTS = (
     ),
     Mutant(
         "release: a household of the stated size is too large",
-        "dpspec/specfile/given.py",
+        "dpspec/specfile/table_input.py",
         "over = np.flatnonzero(held > most)",
         "over = np.flatnonzero(held >= most)",
         "plugins/dpspec-tables/tests/test_reading.py plugins/dpspec-release/tests/test_draw.py",
@@ -224,14 +224,14 @@ MUTANTS = (
     ),
     Mutant(
         "shortened proof: the path step is left out",
-        "dpspec/verifier/derived.py",
+        "dpspec/verifier/proof.py",
         "        if not self.sensitivity.is_single(changes):\n",
         "        if False:\n",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_proofs.py",
     ),
     Mutant(
         "shortened proof: bounds add up for every divergence",
-        "dpspec/verifier/derived.py",
+        "dpspec/verifier/proof.py",
         "if not known.is_single(changes) and not known.is_metric:",
         "if False:",
         "tests/attacks/test_optional_variants.py",
@@ -245,14 +245,14 @@ MUTANTS = (
     ),
     Mutant(
         "shortened proof: the checker believes any pair",
-        "plugins/dpspec-checker/src/dpspec_checker/stated.py",
+        "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "    need(reached, f",
         "    need(True, f",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
     ),
     Mutant(
         "shortened proof: the checker reads no hash",
-        "plugins/dpspec-checker/src/dpspec_checker/stated.py",
+        "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "need(row[\"sha256\"] == digest,",
         "need(bool(digest),",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
@@ -273,14 +273,14 @@ MUTANTS = (
     ),
     Mutant(
         "partial search: the strongest attacker is exact",
-        "plugins/dpspec-attackers/src/dpspec_attackers/strongest.py",
+        "plugins/dpspec-attackers/src/dpspec_attackers/full_knowledge.py",
         "self._about(looked.sense, ",
         "self._about(Sense.EQUALS, ",
         "tests/attacks/test_optional_variants.py",
     ),
     Mutant(
         "partial search: the independent record is exact",
-        "plugins/dpspec-attackers/src/dpspec_attackers/independent.py",
+        "plugins/dpspec-attackers/src/dpspec_attackers/independent_records.py",
         "relation = Sense.EQUALS if complete else Sense.AT_LEAST",
         "relation = Sense.EQUALS",
         "tests/attacks/test_optional_variants.py",
@@ -343,7 +343,7 @@ MUTANTS = (
     ),
     Mutant(
         "sample: others who are counted are taken to be hidden",
-        "dpspec/verifier/attaining.py",
+        "dpspec/verifier/lower_bound.py",
         "if size is None and (gone, come) == (0, 1) and hidden:",
         "if size is None and (gone, come) == (0, 1):",
         "tests/attacks/test_optional_variants.py",

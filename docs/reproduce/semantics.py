@@ -13,7 +13,7 @@ from dpspec.base.exact import Bracket, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from reproduce import semantic_curves
 from reproduce.layout import Page, Table, beside, middle, shown
 from reproduce.semantic_curves import LEVELS, RHO, discrete_power

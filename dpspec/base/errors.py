@@ -1,11 +1,11 @@
-"""Errors: one class for each cause, each with a stable code and the exit code that it means; and texts that a terminal may show.
+"""Error classes, one for each cause, each with a stable code and an exit code; and functions that make text safe for a terminal.
 
 A message reads *subject=value: rule: what to do*. The parts stay available as attributes, so that a
 caller (the command line, the spec-file reader, a test) never parses text.
 
-What is shown of a file goes through `harmless` first: characters that a terminal would obey, or that would hide or turn round
-what stands beside them, are made visible. A file may hold anything: commands of a terminal (ESC, C1), overrides of the direction
-of writing, characters without width, line ends that begin a line of their own.
+Text from a file goes through `harmless` before it is displayed. It replaces characters that a terminal would interpret, or that
+would hide or reorder their neighbours, by visible ones. A file may contain anything: escape sequences (ESC, C1), characters that
+override the writing direction, zero-width characters, and line ends that start a forged line.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _escaped(letter: str) -> str:
 
 
 def named(name: str) -> str:
-    r"""A name as a message shows it: harmless, and in quotes where it is empty or holds a blank, which nobody sees otherwise.
+    r"""A name as a message shows it: harmless, and in quotes where it is empty or contains a blank, which is invisible otherwise.
 
     >>> print(named("age"), named(" workclass"), named("a\x07 b"))
     age ' workclass' 'a\x07 b'
@@ -134,7 +134,7 @@ LONGEST_TEXT = 300
 
 
 def text_of(problem: BaseException) -> str:
-    """What an exception says, on one line; its class may be a user's own, and say nothing."""
+    """The text of an exception, on one line; its class may be a user's own, and have no text."""
     try:
         text = " ".join(str(problem).split())
     except Exception:
@@ -143,7 +143,7 @@ def text_of(problem: BaseException) -> str:
 
 
 REPEATED = 100
-"""So many equal entries in a row, or more, are counted and not listed."""
+"""The length of a run of equal entries from which it is counted and not listed."""
 
 
 def value_text(value: Hashable, limit: int = 120) -> str:
@@ -202,7 +202,8 @@ class DpspecError(Exception):
         super().__init__(": ".join(part for part in (shown, rule, advice) if part))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """An error is copied to another process as it stands: its class cannot be called with the finished message."""
+        """An error is copied to another process without a constructor call, because its class does not accept the finished
+        message."""
         return _bare, (type(self), self.args), self.__dict__
 
     def __str__(self) -> str:
@@ -212,7 +213,7 @@ class DpspecError(Exception):
         return f"{harmless(':'.join(places), keep='')}: {message}" if places else message
 
     def _render_traceback_(self, *_: object, **__: object) -> list[str]:
-        r"""What a notebook shows instead of a traceback: the message in one box, and where to read more.
+        r"""The display in a notebook in place of a traceback: the message in one box, and where to read more.
 
         >>> print("\n".join(DpspecError("swap_rate", "must lie in [0, 1]", value=7)._render_traceback_()))
         +-- dpspec-error ---------------------------
@@ -262,7 +263,7 @@ class NotInSpaceError(DpspecError, ValueError):
 
 
 class AdapterError(DpspecError, ValueError):
-    """A dataset cannot be handed to a function in the form asked for: a library is missing, or the form has no place for it."""
+    """A dataset cannot be passed to a function in the requested form: a library is missing, or the form cannot represent it."""
 
     code = "adapter"
 
@@ -313,7 +314,7 @@ class NoCompositionError(DpspecError, ValueError):
 
 
 class BudgetNotStatedError(DpspecError, ValueError):
-    """No number of the budget is published, and what was asked needs one."""
+    """No number of the budget is published, and the computation needs one."""
 
     code = "budget-not-stated"
     exit_code = 3
@@ -374,7 +375,7 @@ class ReleaseError(DpspecError):
 
 
 class NotAFileError(DpspecError):
-    """A pipe, a socket or a device stands where a file is needed: it may never end, and it cannot be read twice."""
+    """The path is a pipe, a socket or a device, not a regular file: it may never end, and it cannot be read twice."""
 
     code = "not-a-file"
 
@@ -386,7 +387,7 @@ class UnreadableFileError(DpspecError):
 
 
 class CheckpointError(DpspecError):
-    """What an unfinished run left is damaged: it cannot be gone on with."""
+    """The files of an unfinished run are damaged: it cannot be resumed."""
 
     code = "checkpoint"
 
@@ -399,7 +400,7 @@ class RefutedReleaseError(DpspecError):
 
 
 class UnverifiedReleaseError(DpspecError):
-    """The claim of the specification is not verified, and the release was not asked for nevertheless (`--unverified`).
+    """The claim of the specification is not verified, and the option `--unverified`, which permits such a release, was not given.
 
     The exit code is that of the claim: 3 for an undecided one, 5 for one that was never checked, 7 for one that holds on
     miniatures only, 4 where a plugin failed.
@@ -440,7 +441,7 @@ class LibraryError(DpspecError):
 
 
 class MissingLibraryError(DpspecError):
-    """What was asked for needs an optional library, which is not installed; nothing was read or written.
+    """The operation needs an optional library that is not installed; nothing was read or written.
 
     Args:
         subject: what needs it.
@@ -461,11 +462,11 @@ class MissingLibraryError(DpspecError):
 
 
 class MissingPackageError(DpspecError):
-    """What was asked for is in a package that is not installed; nothing was read or written.
+    """The name belongs to a package that is not installed; nothing was read or written.
 
     Args:
-        subject: what was asked for.
-        package: the package that brings it.
+        subject: the requested name.
+        package: the package that provides it.
 
     >>> print(MissingPackageError("command label", "dpspec-example"))
     command label: is in the package dpspec-example, which is not installed: pip install dpspec-example
@@ -485,14 +486,14 @@ class OwnFaultError(DpspecError):
 
 
 class WorkersError(DpspecError):
-    """The workers that were asked for are not reached, or lost what they need to go on."""
+    """The requested workers are not reachable, or lost what they need to continue."""
 
     code = "workers"
     exit_code = 4
 
 
 class PictureError(DpspecError):
-    """A picture cannot be drawn as it was asked for."""
+    """A figure cannot be drawn as requested."""
 
     code = "picture"
 
@@ -558,7 +559,7 @@ class SchemaVersionError(SpecError):
 
 
 class UnknownKeyError(SpecError, LookupError):
-    """A key has no meaning where it stands."""
+    """A key has no meaning at this position of the file."""
 
     code = "unknown-key"
 
@@ -570,13 +571,13 @@ class MissingKeyError(SpecError, LookupError):
 
 
 class WrongShapeError(SpecError, ValueError):
-    """A text stands where a table belongs, a table where a list belongs, and the like."""
+    """A value has the wrong TOML type: a text where a table is required, a table where a list is required, and similar."""
 
     code = "wrong-shape"
 
 
 class DuplicateIdError(SpecError, ValueError):
-    """Two things that are told apart by their id have the same one."""
+    """Two items that are distinguished by their id have the same id."""
 
     code = "duplicate-id"
 
@@ -643,7 +644,7 @@ class RegistryCheckError(DpspecError, ValueError):
 
 
 class DisclosureRuleError(DpspecError, ValueError):
-    """A file of disclosure rules, or its perturbation table, is not what it must be, or does not fit what is asked of it."""
+    """A file of disclosure rules, or its perturbation table, is invalid, or does not fit the request."""
 
     code = "disclosure-rule"
 

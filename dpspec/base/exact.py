@@ -223,7 +223,7 @@ def _multiplicity(value: int, factor: int) -> int:
 
 
 def ending_decimal(value: Fraction) -> str | None:
-    """The decimal form of a fraction when it ends soon, thousands apart; below 1/10000 as a power of ten.
+    """The decimal form of a fraction when it is short, with thousands separated; below 1/10000 as a power of ten.
 
     >>> ending_decimal(Fraction(13685, 5)), ending_decimal(Fraction(263, 100)), ending_decimal(Fraction(1, 3))
     ('2,737', '2.63', None)
@@ -288,7 +288,7 @@ _LOG = re.compile(r"\s*log\s*(\(.*\))\s*")
 
 
 def _number_advice(value: object) -> str:
-    """What to write in place of what is no number; the usual mistakes are recognised.
+    """The advice for a text that is not a number; the usual mistakes are recognised.
 
     >>> _number_advice("5%"), _number_advice("log(3)"), _number_advice("1,5")
     ('write "5/100"', 'write "ln(3)": ln is the natural logarithm', 'write "1.5", with a point')

@@ -146,7 +146,7 @@ def write_folder(target: Path, texts: Mapping[str, str]) -> None:
 def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
     """A file to write in place of `path`; it takes that place, safely on disk, when the block ends without an error.
 
-    Until then nobody but its owner can read it. What a killed process left of the same kind is removed.
+    Until then only its owner can read it. Files of the same kind that a killed process left behind are removed.
 
     Args:
         mode: the permissions of the file in the end; without it those of any new file.
@@ -167,10 +167,10 @@ def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
 
 
 def private_folder(path: Path) -> None:
-    """A folder that nobody but its owner can look into; made, or found and closed.
+    """A folder that only its owner can access; created, or restricted if it exists.
 
     Raises:
-        ReleaseError: it is a link, or belongs to somebody else.
+        ReleaseError: it is a link, or belongs to another user.
     """
     with suppress(FileExistsError):
         path.mkdir(mode=0o700, parents=True)
@@ -240,7 +240,7 @@ def _runs(process: int) -> bool:
 
 
 def _new_mode() -> int:
-    """What the user's mask leaves of 0666."""
+    """The file mode 0666 without the bits of the user's mask."""
     mask = os.umask(0o077)
     os.umask(mask)
     return 0o666 & ~mask

@@ -22,7 +22,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 FEW = 8
-"""For fewer files no processes are started unless asked for: each imports dpspec first, which takes as long as one file."""
+"""For fewer files, processes are started only on request: each imports dpspec first, which takes as long as one file."""
 
 FEW_READ, FEW_LINTED = 2_000, 500
 """The same for work that takes 2 ms a file, `check`, and 6 ms, `lint`: what a process imports for the files of specs takes 1.3 s.
@@ -30,7 +30,7 @@ With two processes, `check` of 1,000 files took 4.2 s in place of 3.5 s, and `li
 
 
 def processors() -> int:
-    """How many processors this process may use.
+    """The number of processors that this process may use.
 
     >>> processors() >= 1
     True
@@ -41,10 +41,10 @@ def processors() -> int:
 
 
 def jobs_for(asked: int | None, files: int, few: int = FEW) -> int:
-    """How many processes work on so many files: as many as were asked for, by default one for each processor.
+    """The number of processes for a number of files: the requested one, by default one for each processor.
 
     Args:
-        asked: the number that was asked for; None for the default.
+        asked: the requested number; None for the default.
         files: how many files there are.
         few: up to so many files the default is one process.
 
@@ -127,7 +127,7 @@ def process_pool(jobs: int) -> Iterator[ProcessPoolExecutor]:
 
 
 def _begin(columns: str | None, collected: tuple[int, int, int]) -> None:
-    """Write as wide as the process that started this one, and end when it has ended, as nobody would read the rest.
+    """Use the terminal width of the parent process, and exit when the parent has ended, because the output is then not read.
 
     Args:
         columns: its width; what it inherits may differ, since libraries of C set the environment behind the back of Python.

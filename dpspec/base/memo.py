@@ -57,7 +57,7 @@ def is_hashable(value: object) -> bool:
 
 
 def key_of(value: object) -> object:
-    """What equal values share in a dictionary; a value that cannot be hashed is equal to itself alone.
+    """A dictionary key that is equal for equal values; a value that cannot be hashed is equal to itself alone.
 
     >>> key_of((1, 2)) == key_of((1, 2)), key_of([1]) == key_of([1])
     (True, False)

@@ -1,4 +1,4 @@
-"""How much memory a process may use, and sizes as people write them."""
+"""The memory limit of a process, and sizes in human-readable form."""
 
 from __future__ import annotations
 

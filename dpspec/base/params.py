@@ -515,11 +515,11 @@ def parameters(cls: type) -> tuple[Parameter, ...]:
 
 
 UNKNOWN_KEYS_SHOWN = 20
-"""So many unknown keys of one table are reported one by one."""
+"""The largest number of unknown keys of one table that are reported one by one."""
 
 
 class _Failed:
-    """What stands for a value with a fault; the structurer knows the fault."""
+    """Placeholder for an invalid value; the structurer records the fault itself."""
 
     def __repr__(self) -> str:
         return "FAILED"
@@ -583,7 +583,7 @@ class Structurer:
             return self.fail(fault, path)
 
     def fail(self, fault: DpspecError, path: str) -> Any:
-        """Record a fault that was met at `path`; a group of faults is taken apart."""
+        """Record a fault of the value at `path`; a group of faults is recorded one by one."""
         self.faults.extend(each(fault))
         return FAILED
 

@@ -1,22 +1,22 @@
-"""What a class promises, and what becomes of it in the classes that are derived from it.
+"""What a class promises about its objects, and which promises a derived class keeps.
 
-Every kind of block says what it is by a few methods (a distance, a divergence, universes, a value), and may promise things about
-it: that it is a metric, that it is bounded by another, that it is one number everywhere. Proofs and rules lean on promises
-without looking at what they are about. A derived class inherits both, and may change the one without a word about the other:
+Every kind of block defines its objects by a few methods (a distance, a divergence, universes, a value). It may also promise
+properties of them: that a distance is a metric, that it is bounded by another, that a budget is one number everywhere. Proofs and
+rules rely on promises without evaluating the methods. A derived class inherits both, and may override a method and not the
+promise:
 
     class Lighter(Hamming):
-        def distance(self, left, right, space): ...  # half as far: the price of a record, the bounds, the name are no longer true
+        def distance(self, left, right, space): ...  # half the distance: price, bounds and name are now false
 
-One rule, applied when the class is made, so that whoever reads a promise need not know of it: **a promise that a class inherits
-is withdrawn where the class changes what the promise is about.** What stands in its place is what is true of every object of the
-kind: *unknown*, *not promised*. A class that promises the same of what it changed says it again.
+One rule, applied when the class is created, prevents this: **an inherited promise is withdrawn where the class overrides what the
+promise is about.** It is replaced by what is true of every object of the kind: *unknown*, *not promised*. A class whose
+overriding methods have the property states the promise again.
 
-What changes a thing is any member that replaces one of an ancestor, helpers of its methods included. These change nothing: to
-promise something, to implement what was abstract, to give a parameter another default, and what a kind counts among its
-`_asides`.
+Overriding any member of an ancestor counts as a change, including helpers of its methods. These do not count: stating a promise,
+implementing an abstract method, giving a parameter another default, and overriding a member that the kind lists in its `_asides`.
 
-A kind derives from `Promising` and lists its promises in `_promised`. Where the class of an *other* object is asked for what it
-is ("the other one is a Hamming distance"), `is_a` asks for it under the same rule.
+A kind derives from `Promising` and lists its promises in `_promised`. Code that depends on the class of *another* object ("the
+other one is a Hamming distance") calls `is_a`, which applies the same rule.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ class Promising:
     """
 
     _promised: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """The members by which classes promise something about what they are, each with what stands where nothing is promised: a
-    member of the class, put in its place. A class may add those that it invents."""
+    """The members by which classes promise properties of their objects, each with the member of the class that replaces it where
+    nothing is promised. A class may add promises of its own."""
     _restated: ClassVar[frozenset[str]] = frozenset()
     """Those of them that say once more what the object is, as the list of universes does: replacing one is a change, too."""
     _asides: ClassVar[frozenset[str]] = frozenset({"check", "examples"})
@@ -64,21 +64,22 @@ class Promising:
         if _first_complete(cls) and _bears_the_name_of_another(cls):
             cls.name = re.sub("(?<=.)(?=[A-Z])", "-", cls.__name__).lower()  # type: ignore[attr-defined]
         if "__init__" in vars(cls) and "__eq__" not in vars(cls) and cls.__eq__ is not object.__eq__:
-            for name in ("__eq__", "__hash__"):  # what it keeps besides the parameters that it inherits, nobody knows
+            for name in ("__eq__", "__hash__"):  # its state beyond the inherited parameters is unknown
                 setattr(cls, name, getattr(object, name))
 
 
 def is_a(thing: object, *kinds: Callable[..., Described]) -> TypeGuard[Described]:
-    """Whether an object is what one of the classes says: of it, or of a class derived from it that changed nothing.
+    """Whether an object is an instance of one of the classes, directly or by a derived class that overrides nothing.
 
-    Where an argument goes by the class of an object ("the other one counts in whole records"), it is asked with this.
+    Use it where an argument depends on the class of an object ("the other one counts in whole records").
     """
     order = type(thing).__mro__
     return any(not _replaced(type(thing), order.index(kind)) for kind in kinds if kind in order)
 
 
 def is_promised(thing: Promising, name: str) -> bool:
-    """Whether what the object says under a name stands, for promises that are parameters and so cannot be withdrawn."""
+    """Whether the promise that the object states under a name is valid, for promises that are parameters and cannot be
+    withdrawn."""
     cls = type(thing)
     return not _replaced(cls, _place(cls, name), name)
 
@@ -97,7 +98,7 @@ def _place(cls: type, name: str) -> int:
 
 
 def _looked_up(cls: type, place: int, promise: str = "") -> frozenset[str]:
-    """What the classes before the given place replace of what was there.
+    """The members that the classes before the given place override.
 
     What a kind or another abstract class states, it states of whatever completes it: so it is stated by the first complete class.
     """
@@ -111,7 +112,7 @@ def _looked_up(cls: type, place: int, promise: str = "") -> frozenset[str]:
 
 
 _replaced: Callable[..., frozenset[str]] = lru_cache(maxsize=8192)(_looked_up)
-"""The same, remembered: the classes of blocks are few, and asked often."""
+"""The same function, cached: there are few classes of blocks, and each is looked up often."""
 
 
 def _first_complete(cls: type) -> int:

@@ -1,4 +1,4 @@
-"""Randomness: where random bits come from, exact coins, and uniform permutations and derangements inside many groups at once.
+"""Randomness: sources of random bits, exact Bernoulli draws, and uniform permutations and derangements in many groups at once.
 
 Sources come from the operating system for releases, from a seed for tests and audits only. A source is a 256-bit key and AES, a
 pseudorandom function of it. What is random is spent once, so there are two kinds:
@@ -6,9 +6,9 @@ pseudorandom function of it. What is random is spent once, so there are two kind
 * `Randomness` is *consumed*: it gives words in a row, the AES-256 key stream in counter mode, and goes on where it stopped. It
   cannot be copied, pickled, or used after a fork, since two copies would draw the same.
 * `PlacedRandomness` is a *function*: the word of (stream, place) depends on key, stream and place alone. A record that draws by
-  its place in the file draws the same wherever, whenever and however often it is asked, so that what is released depends neither
-  on how the work was cut nor on a part that was lost and done again. `Randomness.placed` makes one, with another key at every
-  call: a run asks for it once, and two runs of one source never draw alike.
+  its position in the file draws the same value wherever, whenever and however often it is drawn. The release therefore does not
+  depend on how the work was divided, or on a part that was lost and repeated. `Randomness.placed` creates one, with a new key at
+  every call: a run calls it once, and two runs of one source never draw the same values.
 
 `PlacedRandomness.spawn` derives the key of a source by HMAC-SHA256 of a path of labels; these are independent of each other and
 of the words by place.
@@ -38,7 +38,7 @@ from functools import cached_property, lru_cache, partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from dpspec.base.errors import ReleaseError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.types import AnyIntegers, Integers, Mask
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ def deranged(
 
 
 def _cycles(words_at: WordsAt, sizes: Integers, names: AnyIntegers, stream: int) -> list[tuple[Integers, Integers]]:
-    """Where the cycles of each group begin, and how long they are, turn by turn."""
+    """The start and the length of the cycles of each group, turn by turn."""
     begin, left = np.cumsum(sizes) - sizes, sizes.copy()
     active, largest = np.flatnonzero(left), np.uint64(_LARGEST)
     found = []
@@ -352,7 +352,7 @@ class _Keyed:
 
     Args:
         key: 32 bytes.
-        fit_for_publication: whether nobody else can know the key.
+        fit_for_publication: whether the key is secret.
     """
 
     def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
@@ -373,17 +373,17 @@ class _Keyed:
         from cryptography.hazmat.primitives.ciphers import Cipher, modes
         from cryptography.hazmat.primitives.ciphers.algorithms import AES
 
-        # Single blocks of a counter that nobody chooses: ECB is here the pseudorandom function itself, not an encryption.
+        # Single blocks of a counter that an adversary cannot choose: ECB is the pseudorandom function itself, not an encryption.
         chosen = modes.CTR(bytes(16)) if mode == "CTR" else modes.ECB()  # noqa: S305
         return Cipher(AES(self._derived(purpose)), chosen).encryptor()
 
 
 class KeyedRandomness(_Keyed, Randomness):
-    """Words in a row made from a key; whoever has the key can make them again.
+    """Consecutive words derived from a key; anyone who has the key can reproduce them.
 
     Args:
         key: 32 bytes.
-        fit_for_publication: whether nobody else can know the key.
+        fit_for_publication: whether the key is secret.
     """
 
     def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
@@ -424,7 +424,7 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
 
     Args:
         key: 32 bytes.
-        fit_for_publication: whether nobody else can know the key.
+        fit_for_publication: whether the key is secret.
     """
 
     def __init__(self, key: bytes, *, fit_for_publication: bool) -> None:
@@ -453,12 +453,12 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         return KeyedRandomness(self._derived("child " + label), fit_for_publication=self.fit_for_publication)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What is sent to another process: the key, and no cipher."""
+        """The pickled state: the key, and no cipher."""
         return partial(KeyedPlaces, fit_for_publication=self.fit_for_publication), (self.key,)
 
 
 class SystemRandomness(KeyedRandomness):
-    """A key from the operating system's generator that nobody is told; the only source fit for publication."""
+    """A key from the operating system's generator that is never disclosed; the only source fit for publication."""
 
     def __init__(self) -> None:
         super().__init__(os.urandom(KEY_BYTES), fit_for_publication=True)

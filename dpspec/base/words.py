@@ -52,7 +52,7 @@ SEVEREST_FIRST = (2, 4, 1, 3, 5, 7, 6, 0)
 """The exit codes, the worst first: what cannot be used, what broke, what is false, and then how little is known."""
 
 ACCEPTABLE = (Word.RECORDED, Word.MINIATURE, Word.UNCHECKED, Word.UNDECIDED)
-"""What `--accept` may count as success: what is not refuted, and known for what it is."""
+"""The status words that `--accept` may count as success: known ones that are not refuted."""
 
 
 def worst_code(codes: Iterable[int]) -> int:

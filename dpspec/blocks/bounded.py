@@ -1,7 +1,7 @@
 """Lists of numbers between two bounds, of vectors clipped in a norm, and time series.
 
-Numbers are doubles, or the points of a grid; doubles are finitely many, and nobody lists them: such a space is tried on its
-smallest lists and on lists with a pattern.
+Numbers are doubles, or the points of a grid. Doubles are finitely many, but too many to list: plain code on such a space is
+tested on its smallest lists and on lists with a pattern.
 
     bounded-reals       x_i in [low, high], a double, or low + k step
     bounded-integers    x_i in {low, ..., high}
@@ -71,7 +71,7 @@ class NumberRange:
             )
 
     def count(self) -> int | None:
-        """How many numbers there are; None for all doubles of a range."""
+        """The number of values in the range; None for all doubles of a range."""
         if self.low == self.high:
             return 1
         return None if self.step is None else len(self.listed())
@@ -157,7 +157,7 @@ class BoundedReals(Lists):
 
     @property
     def range(self) -> NumberRange:
-        """What an entry may be."""
+        """The range of an entry."""
         return NumberRange(low=self.low, high=self.high, step=self.step)
 
     @classmethod
@@ -426,7 +426,7 @@ class TimeSeries(Lists, Nesting):
 
     @property
     def range(self) -> NumberRange:
-        """What one value may be."""
+        """The range of one value."""
         step = Fraction(1) if self.whole and self.step is None else self.step
         return NumberRange(low=self.low, high=self.high, step=step, whole=self.whole)
 

@@ -31,13 +31,13 @@ class Budget(Promising, ABC):
         return None
 
     def least(self) -> Number | None:
-        """A number that the budget of every universe is at least, and every universe has one; None when none is known."""
+        """A lower bound of the budgets of all universes, each of which has a budget; None when none is known."""
         return self.uniform()
 
     def least_between(self, multiverse: Multiverse, space: DatasetSpace) -> tuple[Number, str] | None:
-        """A number that the budget is at least in every universe with two different datasets, and why; None when none is known.
+        """A lower bound of the budget in every universe with two different datasets, and the reason; None when none is known.
 
-        A universe of one dataset asks for nothing, so its budget does not matter to what is promised.
+        A universe of one dataset imposes no constraint, so its budget is irrelevant.
         """
         least = self.least()
         return None if least is None else (least, "in every universe")
@@ -47,11 +47,12 @@ class Budget(Promising, ABC):
         return None
 
     def unpublished(self) -> str | None:
-        """Why nobody can rely on a number: none is published, or only one that it is at least; None where one can."""
+        """The reason why no number can be relied on: none is published, or only a lower bound; None where a number is
+        published."""
         return None
 
     def bounds(self) -> tuple[Number | None, Number | None] | None:
-        """What it is at least and at most, where no more of it is published; None where it is known."""
+        """The published lower and upper bound, where only bounds are published; None where the budget is published."""
         return None
 
     def within(self, other: Budget) -> str | None:

@@ -37,7 +37,7 @@ class Relation(Promising, ABC):
         return
 
     def in_words(self) -> str:
-        """What makes two datasets neighbours, as an event such as "one person added or removed"."""
+        """The neighbour relation as an event, such as "one person added or removed"."""
         return str(self) if type(self).__str__ is not object.__str__ else self.name
 
     def within(self, other: Relation) -> str | None:
@@ -120,7 +120,7 @@ class InputDivergence(Promising, ABC):
         return
 
     def in_words(self) -> str:
-        """What distance 1 is, as an event such as "one person added or removed"; its own text or name, if nothing is said.
+        """The meaning of distance 1, as an event such as "one person added or removed"; by default its own text or name.
 
         Everything that people read takes these words; the registered name is for files.
         """
@@ -133,7 +133,7 @@ class InputDivergence(Promising, ABC):
     def apart_inside(self, multiverse: Multiverse, space: DatasetSpace) -> int:
         """A whole number m with d(x, x') >= m wherever x and x' share a universe and d(x, x') > 0; 1 where none larger is known.
 
-        Asked of divergences whose finite distances are whole numbers, so that 1 is always true of them.
+        Defined for divergences whose finite distances are whole numbers, so that 1 is always valid.
         """
         return 1
 
@@ -186,7 +186,7 @@ class InputDivergence(Promising, ABC):
     def bounds(self, other: InputDivergence, space: DatasetSpace) -> tuple[Number, str] | None:
         """A constant c with other(x, x') <= c d(x, x') for all x, x' of the space, and the reason; None when unknown.
 
-        What `other.bounded_by(self)` would say if it knew this divergence: so a new one tells how it stands to those before it.
+        The counterpart of `other.bounded_by(self)`, for a new divergence that the existing class of `other` cannot know.
         """
         return None
 

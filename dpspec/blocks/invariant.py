@@ -60,7 +60,7 @@ class Invariant(Promising, ABC):
         raise IncompatibleBlocksError(f"query {self}", "does not answer with integers")
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
-        """What each entry of `answers` counts."""
+        """The label of each entry of `answers`."""
         raise IncompatibleBlocksError(f"query {self}", "does not answer with integers")
 
     def check_answers(self, space: DatasetSpace) -> None:
@@ -101,7 +101,7 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
 
 
 def in_runs(categories: Sequence[str]) -> list[str]:
-    """Categories for people: four or more whole numbers in a row are told by the first and the last.
+    """Categories in words: a run of four or more consecutive whole numbers is written by its first and last number.
 
     >>> in_runs(["18", "19", "20", "21", "30"]), in_runs(["1", "2", "3", "x"])
     (['18 to 21', '30'], ['1', '2', '3', 'x'])
@@ -117,7 +117,7 @@ def in_runs(categories: Sequence[str]) -> list[str]:
 
 
 _RUN = 4
-"""So many numbers in a row are told by their ends."""
+"""The least length of a run of numbers that is written by its ends."""
 
 
 @define
@@ -220,7 +220,7 @@ class Marginal(Invariant):
         return tuple(tuple(column[value] for column in columns) for value in values)
 
     def _change(self, cell: Hashable, space: DatasetSpace) -> Counter[Record]:
-        """What one count more in a cell adds to the table."""
+        """The change of the table by one more count in a cell."""
         held = CellRecords.needed_in(space)
         change = self._count(held.records_of_cell(cell, self.unit), space)
         change.subtract(self._count(held.records_replaced(cell, self.unit), space))
@@ -314,7 +314,7 @@ def _own_attributes(query: Marginal, space: DatasetSpace) -> tuple[tuple[Attribu
 
 @memoize(maxsize=1024)
 def _columns(marginal: Marginal, space: DatasetSpace) -> tuple[list[int], list[tuple[int, frozenset[Any]]]]:
-    """Where a record holds the attributes of a marginal, and where its conditions with the categories that they admit."""
+    """The index of each attribute of a marginal in a record, and that of each condition with the categories that it admits."""
     places = {a.name: place for place, a in enumerate(space.attributes_of(marginal.unit))}
     return [places[a] for a in marginal.attributes], [(places[a], frozenset(admitted)) for a, admitted in marginal.where]
 

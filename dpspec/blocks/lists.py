@@ -22,7 +22,7 @@ from dpspec.base.params import Domain, Integer, Items, Text, Truth, define, evol
 from dpspec.blocks.multisets import multisets_between, sequences_between
 from dpspec.blocks.parts import Entries, Sizes, Tabular, Trials, Wording
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
-from dpspec.blocks.tried import Ray, list_rays, lists_tried
+from dpspec.blocks.trial_lists import Ray, list_rays, lists_tried
 
 _KINDS = 10_000
 """More kinds of entries than these are not listed for code that is read on all datasets at once."""
@@ -46,7 +46,7 @@ class Lists(DatasetSpace, Entries, Sizes, Trials, Tabular, Wording):
 
     @abstractmethod
     def entry_count(self) -> int | None:
-        """How many entries there are; None for infinitely many, or too many to list."""
+        """The number of possible entries; None for infinitely many, or too many to list."""
 
     @abstractmethod
     def telling(self) -> Sequence[Any]:
@@ -175,7 +175,7 @@ def _as_tuple(entry: Any) -> Any:
 
 
 class Values(Domain):
-    """A tuple of hashable Python values that are told apart by their written form."""
+    """A tuple of hashable Python values that are distinguished by their written form."""
 
     python = "Sequence[Any]"
 
@@ -290,7 +290,7 @@ class ValueLists(Lists):
         return tuple((entry,) for entry in entries) if self._width() is None else entries
 
     def _width(self) -> int | None:
-        """How many parts each value has; None where they are no tuples of one length."""
+        """The number of parts of each value; None where they are no tuples of one length."""
         widths = {len(value) if isinstance(value, tuple) else 0 for value in self.values}
         return widths.pop() if len(widths) == 1 and 0 not in widths else None
 

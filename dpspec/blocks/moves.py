@@ -1,6 +1,6 @@
 """Moves inside a universe that cannot be listed: integer kernels, and the changes of a dataset that they give.
 
-Write L = {v in Z^n : A v = 0}. Three sets of moves are told apart by what they connect, for tables x >= 0 (or with
+Write L = {v in Z^n : A v = 0}. Three sets of moves are distinguished by what they connect, for tables x >= 0 (or with
 l <= x <= u) and the *fibre* F(x) = {x' in the box : A x' = A x}, which is a universe of the invariant A:
 
 * a **lattice basis** generates L: every x' in F(x) is x plus an integer combination of it. Steps of single basis vectors
@@ -148,7 +148,7 @@ def _conforms(part: Vector, whole: Vector) -> bool:
 
 
 def _normal_form(vector: Vector, basis: Iterable[Vector]) -> Vector | None:
-    """What is left of a vector after conforming basis vectors are subtracted; None for nothing."""
+    """The remainder of a vector after conforming basis vectors are subtracted; None for nothing."""
     basis = tuple(basis)
     while any(vector):
         part = next((other for other in basis if _conforms(other, vector)), None)
@@ -245,7 +245,7 @@ def exchange_groups(
 def exchanges(
     left: Hashable, right: Hashable, invariants: Sequence[Invariant], space: DatasetSpace
 ) -> Iterator[tuple[Hashable, Hashable]]:
-    """What two cells of a dataset may become by exchanging one group of values; no cell is ever listed."""
+    """The pairs of cells that result from two cells of a dataset by exchanging one group of values; no cell is ever listed."""
     collections = Collections.found_in(space)
     if collections is None:
         return

@@ -38,9 +38,10 @@ def check_size(name: str, size: int, least: int, most: int | None) -> None:
 
 
 def multisets_between(kinds: int, least: int, most: int) -> int | None:
-    """How many multisets of so many kinds have a size in [least, most]: C(kinds + most, most) - C(kinds + least - 1, least - 1).
+    """The number of multisets of some kinds with a size in [least, most]: C(kinds + most, most) - C(kinds + least - 1, least -
+    1).
 
-    None where these are more than 2^8192, which nobody lists or writes down.
+    None where these are more than 2^8192, which is too many to list or to write down.
 
     >>> multisets_between(3, 1, 2), multisets_between(2, 0, 10**6), multisets_between(10**6, 0, 10**18)
     (9, 500001500001, None)
@@ -52,7 +53,7 @@ def multisets_between(kinds: int, least: int, most: int) -> int | None:
 
 
 def sequences_between(kinds: int, least: int, most: int) -> int | None:
-    """How many sequences of so many kinds have a length in [least, most]: the sum of kinds^n, (k^(most+1) - k^least)/(k - 1).
+    """The number of sequences of some kinds with a length in [least, most]: the sum of kinds^n, (k^(most+1) - k^least)/(k - 1).
 
     None where these are more than 2^8192.
 
@@ -137,7 +138,7 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
         return len(self.cells_of(dataset))
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
-        """With as many further records, all alike, as the least size asks for."""
+        """The dataset with as many further equal records as the least size requires."""
         if unit != self.units[0]:
             return
         ours, theirs = (tuple(map(self.cell_of, records)) for records in (gone, come))
@@ -249,7 +250,7 @@ def multisets_of(kinds: Iterator[Hashable], size: int) -> Iterator[tuple[Hashabl
 
 @memoize(maxsize=64)
 def _all_kinds(space: Multisets) -> tuple[Hashable, ...]:
-    """Listed once: a law asks for them with every dataset."""
+    """The records, listed once: a law needs them for every dataset."""
     return tuple(space.kinds())
 
 
@@ -261,7 +262,8 @@ COUNTED = 10_000
 
 
 def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attributes") -> None:
-    """Names are distinct; an attribute stands after the coarser one it is nested in, and fills each of its categories.
+    """Check that names are distinct, and that an attribute follows the coarser one it is nested in and fills each of its
+    categories.
 
     No record could lie in a category that nothing fills, so records would not be as many as the finest categories.
     """
@@ -298,7 +300,7 @@ def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
 
 @lru_cache(maxsize=1 << 14)
 def _read_texts(value: tuple[str, ...], attributes: tuple[Attribute, ...]) -> Record:
-    """The same record is in most datasets that are looked at."""
+    """Cached: the same record occurs in most datasets of a search."""
     return _read(value, attributes)
 
 
@@ -463,7 +465,7 @@ def children(attribute: Attribute, parent: str, coarser: Attribute) -> Sequence[
 VARIED = 4
 CELLS = 48
 COMBINED = 64
-"""So many combinations of what some records have are looked at."""
+"""The largest number of combinations of the values of some records that are listed."""
 
 
 def palette_of(choose: Choice, attributes: Sequence[Attribute], mentioned: Mentioned) -> tuple[Record, ...]:
@@ -517,7 +519,7 @@ def renamed_records(
 def first_names(records: Iterable[Record], attributes: Sequence[Attribute], merged: str | None) -> dict[Record, Record]:
     """New names for whole records: of each attribute, inside each coarser category, the first ones in the old order.
 
-    Of the attribute `merged` only the first one; what was told apart by its parent alone then gets names of its own.
+    Of the attribute `merged` only the first one; values that only their parent distinguished then get names of their own.
     """
     original = {a.name: (place, a) for place, a in enumerate(attributes)}
     new: dict[Record, tuple[str, ...]] = dict.fromkeys(records, ())

@@ -177,7 +177,7 @@ class ExplicitUniverses(Multiverse):
 
 
 WALKED = 50_000
-"""At most this many datasets are looked at in search of a witness."""
+"""The largest number of datasets in the search for a witness."""
 
 EVALUATIONS = 100_000
 """At most this many values of invariants are computed in each space that is searched: about a second for wide tables."""
@@ -210,7 +210,7 @@ def determines(fine: Sequence[Invariant], coarse: Sequence[Invariant], space: Da
 
 
 def seen_to_fix(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> str | None:
-    """Why the values of `fine` fix another invariant, where that is seen from their form; None where it is not."""
+    """The reason why the values of `fine` determine another invariant, where their form shows it; None where it does not."""
     for invariant in fine:
         reason = invariant.implies(wanted, space)
         if reason is not None:
@@ -309,7 +309,7 @@ def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset
 def _walked_witness(
     fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace
 ) -> tuple[tuple[Dataset, Dataset] | None, bool]:
-    """Two datasets with equal fine and unequal wanted values, and whether all datasets of the space were looked at."""
+    """Two datasets with equal fine and unequal wanted values, and whether the search covered all datasets of the space."""
     most = max(1, min(WALKED, EVALUATIONS // (len(fine) + 1)))
     size = space.cardinality()
     listed = size is not None and size <= WALKED

@@ -105,7 +105,7 @@ class OutputDivergence(Promising, ABC):
         """d_Pr of the pair; a larger precision gives a narrower bracket."""
 
     def in_words(self) -> str:
-        """What a statistician calls the standard, such as "pure differential privacy"; its own text or name, if nothing is said.
+        """The name of the standard in the literature, such as "pure differential privacy"; by default its own text or name.
 
         Everything that people read takes these words; the registered name is for files.
         """
@@ -126,8 +126,8 @@ class OutputDivergence(Promising, ABC):
     def separates_laws(self) -> bool:
         """Whether d_Pr(P, Q) = 0 for P = Q alone, for these parameters.
 
-        Only then does a budget of 0, or datasets at distance 0, ask for equal laws, from which everything follows. (epsilon 0,
-        delta 9/10)-privacy asks for much less. Say True only where it is proved: what is not declared is not used.
+        Only then does a budget of 0, or a distance of 0, require equal laws, from which everything follows. (epsilon 0, delta
+        9/10)-privacy requires much less. Return True only where it is proved: a property that is not declared is not used.
         """
         return False
 
@@ -141,7 +141,7 @@ class OutputDivergence(Promising, ABC):
         return None
 
     def lipschitz(self, parameter: str, value: Number) -> Number:
-        """The Lipschitz constant that a budget stands for: what multiplies d_X in the inequality.
+        """The Lipschitz constant that a budget means: the factor of d_X in the inequality.
 
         For most divergences the budget itself; for the normalised Renyi metric sqrt(rho).
         """
@@ -150,12 +150,12 @@ class OutputDivergence(Promising, ABC):
     def budget_for(self, parameter: str, constant: Number) -> Number:
         """The least budget whose `lipschitz` is a given constant, rounded up where it has no exact form: the inverse of it.
 
-        Infinity, which asks for nothing, where the inverse is not known.
+        Infinity, which is no constraint, where the inverse is not known.
         """
         return constant if self.lipschitz(parameter, constant) >= constant else INFINITY
 
     def extremal(self, bound: Number) -> Iterator[Answers]:
-        """Laws N_0, N_1, ... with d_Pr(N_0, N_1) <= bound that are as far apart as that allows, the most telling first.
+        """Laws N_0, N_1, ... with d_Pr(N_0, N_1) <= bound and as large as the bound allows, the most discriminating first.
 
         Optional: with them a comparison finds mechanisms that use up a budget to the last. A bound is finite, in units of
         `lipschitz`, and positive unless laws at 0 may differ. They are checked before they are used.
@@ -183,11 +183,11 @@ class OutputDivergence(Promising, ABC):
         return None
 
     def composed(self, parts: SpentBudgets) -> Composed | None:
-        """What several releases spend together, measured by this divergence (or one of its kind); None when that is not known.
+        """The total of several releases, measured by this divergence (or one of its kind); None when that is not known.
 
-        Asked of each part is d_i(P_i, Q_i) <= b_i for the laws of that release whatever the earlier ones have shown. Then
-        d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a budget
-        that multiplies a distance; in terms of the Lipschitz constants, where the budget is another number).
+        The assumption on each part is d_i(P_i, Q_i) <= b_i for the laws of that release, for every history of earlier outputs.
+        Then d(P, Q) <= b has to hold for their joint laws, and with k b_i on the right sides for every k >= 0 with k b (for a
+        budget that multiplies a distance; in terms of the Lipschitz constants, where the budget is another number).
 
         Args:
             parts: for each release its divergence d_i and its budget, in the first of the divergence's `budget_parameters`.
@@ -209,7 +209,7 @@ class OutputDivergence(Promising, ABC):
     def bounds(self, other: OutputDivergence) -> tuple[Number, str] | None:
         """A constant c with other(P, Q) <= c d(P, Q) for all laws, and the reason; None when unknown.
 
-        What `other.bounded_by(self)` would say if it knew this divergence: so a new one tells how it stands to those before it.
+        The counterpart of `other.bounded_by(self)`, for a new divergence that the existing class of `other` cannot know.
         """
         return None
 

@@ -1,6 +1,7 @@
-"""What only some dataset spaces have: optional parts, each with a few methods, looked up by `SpacePart.found_in`.
+"""Optional capabilities of dataset spaces: parts, each with a few methods, looked up by `SpacePart.found_in`.
 
-A space has a part when it inherits from it, or when its `parts` hand out an object that does. Nobody asks which space it is:
+A space has a part when it inherits from it, or when its `parts` return an object that does. Callers never test the class of a
+space:
 
     CellCounts.found_in(space)            # the part, or None
     ListedCells.needed_in(space)     # the part, or an error that says what the space lacks
@@ -22,13 +23,13 @@ import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, value_text
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.tried import Ray
+from dpspec.blocks.trial_lists import Ray
 
 FEW_CELLS = 600
 """With at most so many cells, a small pair of datasets is drawn from all of them."""
 
 LONGEST = 20_000
-"""Characters of a dataset told to people; beyond it the text is cut."""
+"""The largest number of characters of a dataset in words; longer text is cut."""
 
 Item = TypeVar("Item")
 
@@ -70,7 +71,7 @@ class SpacePart(ABC):  # noqa: B024  # each part has abstract methods of its own
     """An optional part of a dataset space."""
 
     lacking: ClassVar[str] = "lacks a part that is needed here"
-    """What is said of a space without the part."""
+    """The message for a space without the part."""
 
     _asides: ClassVar[frozenset[str]] = frozenset()
     """Methods by which no argument goes: a space that has others is still the same (see `dpspec.base.promises`)."""
@@ -184,7 +185,7 @@ def listed_cells(space: DatasetSpace) -> tuple[Hashable, ...] | None:
 
 
 class CellRecords(SpacePart):
-    """Each cell stands for records, so that a table of counts by attributes is a sum over cells.
+    """Each cell represents records, so that a table of counts by attributes is a sum over cells.
 
     Opens:
         verify, compare: marginals as linear maps, in what decides about linear maps, and held by changes of `CellCounts`.
@@ -194,7 +195,7 @@ class CellRecords(SpacePart):
 
     @abstractmethod
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
-        """The records of the unit that one count in a cell stands for; raises IncompatibleBlocksError where that is no sum."""
+        """The records of the unit that one count in a cell represents; raises IncompatibleBlocksError where that is no sum."""
 
     def records_replaced(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         """The records whose place those of `records_of_cell` take: a bit that is set replaces one that is not."""
@@ -292,7 +293,7 @@ def few_cells(space: DatasetSpace, choose: Choice, mentioned: Mentioned) -> tupl
 
 
 class Nesting(SpacePart):
-    """How many records of one unit a record of another holds, and changes.
+    """The number of records of one unit that a record of another contains, and changes.
 
     Opens:
         compare, ledger: a promise for one unit carried over to another (persons to households, events to users).
@@ -327,7 +328,7 @@ class Unnested(Nesting):
 
 
 def nesting_of(space: DatasetSpace) -> Nesting:
-    """How the units of the space lie in each other; unless it says so, none is known to lie in another."""
+    """The nesting of the units of the space; by default, none is known to be nested in another."""
     return Nesting.found_in(space) or Unnested(space)
 
 
@@ -341,7 +342,7 @@ class Membership(SpacePart):
 
     @abstractmethod
     def own_attributes(self, unit: str) -> tuple[Attribute, ...]:
-        """The attributes that tell records of the unit apart inside the units they lie in."""
+        """The attributes that distinguish records of the unit inside the larger units that contain them."""
 
     @abstractmethod
     def with_most(self, inner: str, outer: str, most: int) -> DatasetSpace | None:
@@ -365,13 +366,13 @@ class Membership(SpacePart):
 
 
 def own_attributes(space: DatasetSpace, unit: str) -> tuple[Attribute, ...]:
-    """The attributes that tell records of the unit apart inside the units they lie in: all, where units stand alone."""
+    """The attributes that distinguish records of the unit inside larger units; all attributes where units are not nested."""
     members = Membership.found_in(space)
     return space.attributes_of(unit) if members is None else members.own_attributes(unit)
 
 
 class Changes(SpacePart):
-    """Pairs of datasets that differ in given records and in nothing else, also in spaces that nobody can list.
+    """Pairs of datasets that differ in given records and in nothing else, also in spaces that are too large to list.
 
     Opens:
         verify: the pair that attains a constant, or refutes it, in a space of any size.
@@ -408,7 +409,7 @@ class Changes(SpacePart):
         return attribute.values()
 
 
-# --- what is tried, and how it is told ------------------------------------------------------------
+# --- trial datasets, and datasets in words ---------------------------------------------------------
 
 
 class Tabular(SpacePart):
@@ -456,7 +457,7 @@ def _is_whole(category: str) -> bool:
 
 
 def tabular(space: DatasetSpace) -> Tabular:
-    """How a dataset reads as a table; unless the space says so, as the records of its largest unit.
+    """A dataset as a table; by default, the records of its largest unit are the rows.
 
     >>> from dpspec.blocks.vectors import BitVectors
     >>> table = tabular(BitVectors(length=2))
@@ -491,7 +492,8 @@ def miniature_of(space: DatasetSpace, mentioned: Mentioned, records: int) -> Dat
 
 
 class Trials(SpacePart):
-    """What plain code is tried on, where patterns tell more than the smallest datasets and short changes of some.
+    """The datasets on which plain code is tested, where patterns reveal more than the smallest datasets and small changes of
+    them.
 
     Opens:
         verify: `callable` and `function` mechanisms by sampling, on lists and vectors with a pattern.
@@ -501,23 +503,23 @@ class Trials(SpacePart):
 
     @abstractmethod
     def tried(self, generator: Random) -> Iterator[Any]:
-        """The values that are tried, the most telling first; those that are no datasets are passed over.
+        """The values to test, the most discriminating first; values that are not datasets of the space are skipped.
 
         Args:
             generator: for what is drawn.
         """
 
     def order_tried(self, dataset: Dataset) -> tuple[int, str] | None:
-        """The order of datasets among those that are tried; None for the order of the space."""
+        """The rank of a dataset among those that are tested; None for the order of the space."""
         return None
 
     def rays(self) -> Iterator[Ray]:
-        """Families of datasets that grow, along which it is looked for where code begins to do something else."""
+        """Growing families of datasets, along which the search locates the point where the behaviour of code changes."""
         return iter(())
 
 
 def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
-    """The order of datasets among those that are tried: that of the space, unless another size tells more."""
+    """The rank of a dataset among those that are tested: the order of the space, unless another size is more discriminating."""
     trials = Trials.found_in(space)
     return (None if trials is None else trials.order_tried(dataset)) or space.order(dataset)
 
@@ -525,12 +527,12 @@ def order_tried(space: DatasetSpace, dataset: Dataset) -> tuple[int, str]:
 class Entries(SpacePart):
     """Datasets that code gets as a list: of entries of known kinds, or of the counts of cells.
 
-    It lets code that only sums and counts be judged on all datasets at once.
+    With this part, code that only sums and counts is verified on all datasets at once.
     """
 
     @abstractmethod
     def entries(self) -> tuple[Any, ...] | None:
-        """What an entry may be, as code gets it; None where that cannot be listed. An entry is a record of the first unit."""
+        """The possible entries, as code gets them; None where they cannot be listed. An entry is a record of the first unit."""
 
     @abstractmethod
     def from_entries(self, entries: Sequence[Any]) -> Dataset:
@@ -552,12 +554,12 @@ class Entries(SpacePart):
 class NumberLists(SpacePart):
     """Datasets are all lists of so many whole numbers between two bounds, and code gets them as such.
 
-    It lets code that only adds noise to its numbers and compares them be judged on all datasets at once.
+    With this part, code that only adds noise to its numbers and compares them is verified on all datasets at once.
     """
 
     @abstractmethod
     def places(self) -> int:
-        """How many numbers a list has."""
+        """The number of values in a list."""
 
     @abstractmethod
     def bounds(self) -> tuple[int, int | None]:
@@ -565,7 +567,7 @@ class NumberLists(SpacePart):
 
 
 class SimplerNames(SpacePart):
-    """A symmetry of the space: categories may change places, so that a witness is told with the first ones there are.
+    """A symmetry of the space: categories may be permuted, so that a witness is stated with the first categories.
 
     Opens:
         verify, tests: witnesses that shrink to the simplest names.
@@ -579,7 +581,7 @@ class SimplerNames(SpacePart):
 
 
 class Wording(SpacePart):
-    """Datasets in words; without it they are told as they are written in Python.
+    """Datasets in words; without this part, datasets are written as Python literals.
 
     Opens:
         verify, compare, explain: witnesses by the attributes of their records; the sizes of datasets behind a space.
@@ -588,7 +590,7 @@ class Wording(SpacePart):
     _asides = frozenset({"extent", "in_words"})
 
     def extent(self) -> str:
-        """What is said behind the name of the space about the sizes of its datasets, such as ", at least 1"."""
+        """A text after the name of the space about the sizes of its datasets, such as ", at least 1"."""
         return ""
 
     def in_words(self, left: Dataset, right: Dataset) -> tuple[str, str]:
@@ -597,7 +599,7 @@ class Wording(SpacePart):
 
 
 def wording_of(space: DatasetSpace) -> Wording:
-    """How the datasets of the space are told; unless it says so, as they are written in Python."""
+    """The wording of the datasets of the space; by default, datasets are written as Python literals."""
     return Wording.found_in(space) or Wording()
 
 

@@ -66,7 +66,7 @@ from dpspec.blocks.space import (
 
 @define
 class Records(DatasetSpace, Collections, Sizes, Palette, Miniatures, Wording):
-    """What the spaces of records of one unit share.
+    """Base class of the spaces of records of one unit.
 
     Args:
         attributes: the attributes of a record.
@@ -168,7 +168,7 @@ class OrderedRecords(Records, Changes, SimplerNames):
         return self._read(value)
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
-        """The records that differ in the first places, after them as many others, all alike, as the least size asks for."""
+        """The records that differ first, followed by as many further equal records as the least size requires."""
         further = max(0, self.least - min(len(gone), len(come)))
         if unit == self.unit and further <= MOST_FILLED:
             filled = (*(gone or come or tuple(itertools.islice(all_records(self.attributes), 1)))[:1],) * further
@@ -321,7 +321,7 @@ PERSONS = 3
 
 
 _LISTED_PERSONS = 4_096
-"""So many kinds of persons are kept in memory while households are listed; of more, each one is made when it is its turn."""
+"""The largest number of kinds of persons that are cached while households are listed; further ones are created on demand."""
 
 
 def _bags(attributes: tuple[Attribute, ...], size: int, first: int = 0) -> Iterator[tuple[Record, ...]]:

@@ -3,7 +3,7 @@
 A space says which datasets exist, which *units* they are made of (person, household, ...), how a dataset
 reads as records of a unit, and, where that is possible, lists all its datasets from the smallest on.
 Datasets are plain hashable values (tuples) in one canonical form per element of X. What only some spaces have
-besides (cells, a palette, words, ...) are parts, in `dpspec.blocks.parts`.
+in addition (cells, a palette, words, ...) are parts, in `dpspec.blocks.parts`.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _RANGE = re.compile(r"(?P<low>-?[0-9]+(?:\.[0-9]+)?)?\.\.(?P<open><)?(?P<high>-?
 
 @attrs.frozen
 class _NumberRange:
-    """A range of numbers that stand for one category; an end that is not said is none."""
+    """A range of numbers that forms one category; a missing end means no bound."""
 
     written: str
     category: str
@@ -91,9 +91,9 @@ class Attribute:
         parents: the coarser category of each category, in the order of `categories`; without it the
             categories are dealt out evenly and in order.
         column: the column of a table that holds it, where that has another name.
-        recode: the category for what stands in the column: a value as it is written ("" for a missing one), or a range of
-            numbers, "0..17" with both ends, "0..<18" without the upper one, "65.." without an end. What is not named stands for
-            itself.
+        recode: the category for each value in the column: a value as written ("" for a missing one), or a range of numbers,
+            "0..17" with both ends, "0..<18" without the upper one, "65.." without an end. A value that is not listed is a
+            category itself.
 
     The last two say how a table is read. They are no part of the space: two attributes that differ in nothing else are equal.
 
@@ -230,7 +230,7 @@ class DatasetSpace(Promising, ABC):
 
     What must be there says which datasets exist, and which units they are made of. Everything else that a space can do is an
     optional part (`dpspec.blocks.parts`): the space inherits from the part and writes its methods, or hands out an object of its
-    own in `parts`. Whoever needs a part asks `CellCounts.found_in(space)`, and does without where there is none.
+    own in `parts`. Code that needs a part calls `CellCounts.found_in(space)`, and handles None.
     """
 
     name: ClassVar[str]
@@ -257,7 +257,7 @@ class DatasetSpace(Promising, ABC):
 
     @abstractmethod
     def magnitude(self, dataset: Dataset) -> int:
-        """How large a dataset is (its records, its total), the first key of the order of witnesses."""
+        """The size of a dataset (its records, its total), the first key of the order of witnesses."""
 
     def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
         """The attributes of a record of the unit, in the order of its values."""
@@ -286,7 +286,7 @@ class DatasetSpace(Promising, ABC):
         return self.magnitude(dataset), repr(dataset)
 
     def parts(self) -> tuple[object, ...]:
-        """Where its optional parts are looked for: the space itself, which may inherit from them, unless it has others."""
+        """The objects that may provide optional parts: by default the space itself, which may inherit from them."""
         return (self,)
 
     def check_unit(self, unit: str) -> None:

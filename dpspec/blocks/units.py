@@ -2,10 +2,10 @@
 
 A unit is a product of words, the last of which may be a time: what one user does (`user`), does in one day (`user-day`), in one
 project and month (`editor-project-month`), in six hours (`user-6-hours`). Any text is a unit; the vocabulary (``units.toml``)
-only tells a word of the field from a misprint.
+serves only to distinguish terms of the field from typing errors.
 
-A promise per user-day says something of the months of a user, too: a month meets at most 31 days, so two datasets that differ in
-what one user did in one month are at most 31 user-days apart.
+A promise per user-day also implies one per user-month: a month meets at most 31 days, so two datasets that differ in what one
+user did in one month have distance at most 31 user-days.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import attrs
 
 @attrs.frozen(kw_only=True)
 class UnitWords:
-    """A unit taken apart.
+    """The components of a unit.
 
     Args:
         parts: the words before the time, each by its first name in the vocabulary, or as written where it is unknown.
@@ -53,7 +53,7 @@ def unit_names() -> Mapping[str, str]:
 
 
 def read_unit(text: str) -> UnitWords:
-    """A unit taken apart; ``user x day`` is ``user-day``.
+    """The components of a unit; ``user x day`` is ``user-day``.
 
     >>> read_unit("user-6-hours"), read_unit("member x month").parts
     (UnitWords(parts=('user',), time='hour', times=6, unknown=()), ('user',))
@@ -90,7 +90,7 @@ def nearest_unit(word: str) -> str | None:
 
 
 def most_within(fine: str, coarse: str) -> int | None:
-    """How many of one unit another one has a part of at most; None where nothing bounds it.
+    """An upper bound on the number of periods of one unit that meet one of another; None where nothing bounds it.
 
     The second may have further words (user-page-day within user-day). Times are those of the calendar.
 
@@ -106,7 +106,7 @@ def most_within(fine: str, coarse: str) -> int | None:
 
 
 def _most_times(small: UnitWords, large: UnitWords) -> int | None:
-    """How many periods of the first kind one of the second has a part of at most."""
+    """An upper bound on the number of periods of the first kind that meet one of the second."""
     if small.time == large.time:  # periods of several need not begin together
         return -(-large.times // small.times) + (small.times > 1 and small.times != large.times)
     held: int | None = _data()["time"][str(large.time)].get(small.time)
@@ -118,7 +118,7 @@ def _most_times(small: UnitWords, large: UnitWords) -> int | None:
 
 
 LONGER = ("day", "week", "month", "quarter", "year")
-"""The times that a promise for a shorter one is told for."""
+"""The longer times for which the implied promise of a shorter one is stated."""
 
 
 def longer_units(unit: str) -> Iterator[str]:

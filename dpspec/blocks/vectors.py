@@ -12,7 +12,7 @@ from dpspec.base.params import Integer, Text, define, evolve
 from dpspec.blocks.multisets import sequences_between
 from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Mentioned, NumberLists, Sizes, Tabular, Trials, Wording
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.blocks.tried import Ray, list_rays, lists_tried, vector_rays, vectors_tried
+from dpspec.blocks.trial_lists import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
 
 def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:

@@ -10,7 +10,6 @@ import click
 
 from dpspec.cli.comparing import ablate, compare, convert, recommend, risk
 from dpspec.cli.composing import compose, ledger
-from dpspec.cli.face import Face
 from dpspec.cli.files import (
     check,
     check_plugin,
@@ -23,6 +22,7 @@ from dpspec.cli.files import (
     schema,
     verify,
 )
+from dpspec.cli.framework import Face
 
 
 @click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)

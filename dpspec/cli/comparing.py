@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.face import formatted, jobs_option, named, picture_option, reasoned, say, tell
+from dpspec.cli.framework import formatted, jobs_option, named, picture_option, reasoned, say, tell
 
 if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from dpspec.base.errors import DpspecError, LibraryError, harmless
 from dpspec.base.jobs import FEW_READ
 from dpspec.base.words import ACCEPTABLE, Word, worst_code
-from dpspec.cli.face import (
+from dpspec.cli.framework import (
     PATHS,
     JudgedFile,
     OpenGroup,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from dpspec.report.figures import FigureFile
-    from dpspec.report.shown import CommandAnswer
+    from dpspec.report.pages import CommandAnswer
     from dpspec.report.terminal import Work
     from dpspec.verifier.functions import NamedFunction
 
@@ -188,7 +188,7 @@ def _locked(  # noqa: PLR0917 - one argument for each option
     The paths that a project sets for `verify` are left out, as the lock has paths of its own.
     """
     from dpspec.extension.packages import function
-    from dpspec.report.shown import answering
+    from dpspec.report.pages import answering
     from dpspec.report.terminal import Work
 
     if not locked:
@@ -210,12 +210,12 @@ def _locked(  # noqa: PLR0917 - one argument for each option
 def _judged(path: Path, work: Work | None, *, as_json: bool, verbose: bool, **asked: Any) -> JudgedFile:
     """One file of `verify`."""
     from dpspec.api import verify_file
-    from dpspec.report import json, shown
+    from dpspec.report import json, pages
 
     found = verify_file(path, progress=work, **asked)
     if as_json:
         return found.word, json.file_report(str(path), found), ""
-    return found.word, {}, shown.printed(found, verbose=verbose)
+    return found.word, {}, pages.printed(found, verbose=verbose)
 
 
 @click.command(short_help="Find the least budget of a mechanism or function.")
@@ -268,7 +268,7 @@ def _go_together(
 
 def _replay(path: str, function: str | None, as_json: bool) -> int:
     from dpspec.api import replay
-    from dpspec.report import json, shown
+    from dpspec.report import json, pages
     from dpspec.report.terminal import Work
     from dpspec.verifier.functions import NamedFunction
 
@@ -276,7 +276,7 @@ def _replay(path: str, function: str | None, as_json: bool) -> int:
     with Work("replaying") as work:
         found = replay(path, named, progress=work)
     code = Word[found.outcome.name].exit_code
-    say(json.document("verify", code, json.replayed(found)) if as_json else shown.printed(found))
+    say(json.document("verify", code, json.replayed(found)) if as_json else pages.printed(found))
     return code
 
 
@@ -466,7 +466,7 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
     """
     from dpspec import commands
     from dpspec.report.terminal import Work
-    from dpspec.testing.kit import reasons
+    from dpspec.testing.conformance import reasons
 
     with Work("checking") as work:
         found = commands.check_plugin(name, level, reasons(expected), progress=work)

@@ -1,10 +1,10 @@
-"""What libraries write to standard error while a command runs: captured, and reported in one line.
+"""Output of libraries to standard error while a command runs: captured, and reported in one line.
 
 A library that panics, or an allocator that runs out of memory, writes hundreds or thousands of lines to file descriptor 2. They
 may quote cells of a table, which are confidential, and control codes. Here descriptor 2 leads into a pipe of which the beginning
 is kept and the rest is counted, while the messages of dpspec itself go to the terminal by a copy of the descriptor.
 
-A command that reads tables runs in a child process besides: a library that aborts ends the child, and this process says so.
+A command that reads tables also runs in a child process: a library that aborts ends the child, and this process reports it.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _JOINED = 1.0
 
 
 _PANIC = re.compile(rb"panicked at (?:[^\n]*, )?([A-Za-z0-9_./-]{1,200}:\d{1,9}(?::\d{1,9})?)")
-"""Where a library written in Rust panicked: a place in its source, which holds no data."""
+"""The location of a panic of a library written in Rust: a place in its source, which contains no data."""
 
 
 class LibraryOutput:
-    """What was written to standard error by others than dpspec. (No attrs class: `dpspec --help` imports this module.)
+    """Captured output of libraries to standard error. (No attrs class: `dpspec --help` imports this module.)
 
     Args:
         begins: its first bytes.
@@ -51,7 +51,7 @@ class LibraryOutput:
         self.lines += part.count(b"\n")
 
     def summary(self, *, whole: bool) -> str:
-        """One line about it, with its beginning where that is asked for; empty for nothing.
+        """One line about it, with its beginning on request; empty for nothing.
 
         >>> LibraryOutput(b"thread panicked", 148).summary(whole=False).partition(",")[0]
         'note: libraries wrote 148 lines to standard error'

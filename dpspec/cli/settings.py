@@ -1,4 +1,4 @@
-"""What a project sets for all commands, in the table ``[tool.dpspec]`` of its pyproject.toml.
+"""Project settings for all commands, from the table ``[tool.dpspec]`` of pyproject.toml.
 
 The nearest pyproject.toml with this table counts, from the working directory upwards. What the command line says goes first.
 """
@@ -44,7 +44,7 @@ def project_settings(folder: Path | None = None) -> Mapping[str, Any]:
 
 
 def _table(path: Path) -> Any:
-    """What the file has under ``[tool.dpspec]``; None where it has nothing, or is not there."""
+    """The table ``[tool.dpspec]`` of the file; None where it is absent."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -112,8 +112,8 @@ def defaults_of(command: click.Command, name: str, settings: Mapping[str, Any]) 
     """The settings as defaults of the parameters that a command has.
 
     Args:
-        command: the command; of a group its commands are asked.
-        name: what it is called.
+        command: the command; a group is applied recursively.
+        name: its name.
         settings: as `project_settings` gives them.
     """
     if isinstance(command, click.Group):

@@ -27,12 +27,12 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
-"""The blocks that are exchanged; the budget is what is asked for."""
+"""The blocks that are exchanged; the budget is the quantity to be computed."""
 
 LEVEL = Fraction(1, 20)
 """The level of the test whose power compares steps in different standards."""
@@ -50,8 +50,8 @@ class AblationStep:
 
     Args:
         exchanged: the blocks that are those of B, in the order of `BLOCKS`.
-        spec: the specification; its budget asks for nothing.
-        parameter: what the budget is called.
+        spec: the specification; its budget is infinite.
+        parameter: the name of the budget.
         constant: the least Lipschitz constant; None where nothing was decided.
         power: the largest power at `LEVEL` that the constant allows between datasets at distance 1; None where it is not known.
         pair: for an infinite constant, two datasets that show it.
@@ -81,7 +81,7 @@ class AblationStep:
 
 @attrs.frozen(kw_only=True)
 class BlockFactor:
-    """What one block contributes, over all orders in which every step fits.
+    """The contribution of one block, over all orders in which every step fits.
 
     Args:
         block: the block.
@@ -101,8 +101,8 @@ class Ablation:
     """The answer.
 
     Args:
-        names: what A and B are called.
-        mechanism: the mechanism that is looked at.
+        names: the names of A and B.
+        mechanism: the mechanism that is evaluated.
         differing: the blocks in which A and B differ.
         steps: a step for each set of exchanged blocks, the smaller sets first.
         orders: the orders in which every step fits.
@@ -123,7 +123,7 @@ class Ablation:
 
 
 def ablate(left: PrivacySpec, right: PrivacySpec, mechanism: Mechanism, names: tuple[str, str] = ("A", "B")) -> Ablation:
-    """What each block contributes to the budget that a mechanism needs, from one specification to another.
+    """The contribution of each block to the budget that a mechanism needs, from one specification to another.
 
     Args:
         left, right: A and B.

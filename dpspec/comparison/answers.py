@@ -1,4 +1,4 @@
-"""What a family of mechanisms proposes against an implication, and the answers that an output divergence allows at a bound.
+"""Candidate mechanisms against an implication, and the extremal answers that an output divergence allows at a bound.
 
 A candidate is a mechanism, the argument that it satisfies the premise, and a pair on which the conclusion fails. Its answers are
 the divergence's own extremal ones first, then coins, leaks and noise by bisection.
@@ -72,13 +72,13 @@ class Answered(Mechanism):
 
 
 STEPS = 1300
-"""How many strengths of coins and noise lie below and above 1, each 2 % from the next."""
+"""The number of strengths of coins and noise below and above 1, each 2 % from the next."""
 
 STARTS = (Fraction(1, 10**10), Fraction(1, 27))
-"""How often an answer is given to those whom it does not concern: almost never, and where three answers are farthest apart."""
+"""The probabilities of an answer on unaffected datasets: almost 0, and where three answers have the largest divergence."""
 
 TRUTH = Answers(law=FiniteLaw.point, words="without noise")
-"""Where nothing is asked, the truth may be told."""
+"""Where no constraint applies, the true answer may be released."""
 
 
 def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
@@ -92,7 +92,7 @@ def both_ways(divergence: OutputDivergence, left: Law, right: Law) -> Bracket:
 
 @memoize(maxsize=512)
 def extremal_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answers, ...]:
-    """What the divergence says itself about the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
+    """The extremal answers of the divergence at the bound, checked on its N_0 and N_1; the truth when everything is allowed."""
     if bound.is_infinite:
         return (TRUTH,)
     if bound == 0 and divergence.separates_laws():
@@ -113,7 +113,7 @@ def searched_answers(divergence: OutputDivergence, bound: Number) -> tuple[Answe
 Source = Callable[[OutputDivergence, Number], tuple[Answers, ...]]
 
 SOURCES: tuple[Source, ...] = (extremal_answers, searched_answers)
-"""Where answers come from: what a divergence knows about itself is tried on all pairs first."""
+"""The sources of answers: those that a divergence provides itself are tried on all pairs first."""
 
 
 def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bool:
@@ -122,7 +122,7 @@ def _within(divergence: OutputDivergence, bound: Number, answers: Answers) -> bo
 
 
 def _apart(divergence: OutputDivergence, bound: Number, *pair: Law) -> bool:
-    """Whether two laws are seen to be at most so far apart, in both directions."""
+    """Whether the divergence of two laws is provably at most a bound, in both directions."""
     for precision in (64, 256):
         seen = True
         for one, other in (pair, pair[::-1]):
@@ -183,14 +183,14 @@ def _leak(strength: Fraction) -> Answers:
 
 
 def _above(start: Fraction, strength: Fraction) -> Answers:
-    """Yes more often than at the start: from a rare answer on, standards that measure a mean allow it to stand out."""
+    """Yes more often than at the start: from a rare answer on, standards that measure a mean allow a large change."""
     shown = (start + strength) / (1 + strength)
     laws = (FiniteLaw.bernoulli(start), FiniteLaw.bernoulli(shown))
     return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, {start} if not", most=1)
 
 
 def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
-    """Yes for 0, 1 and 2, each more often than the one before: two steps may tell more than twice one of them."""
+    """Yes for 0, 1 and 2, each more often than the one before: two steps may disclose more than twice one of them."""
     rates = [STARTS[1]]
     for _ in range(2):
         strength = _strength(divergence, bound, partial(_above, rates[-1]))

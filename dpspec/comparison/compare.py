@@ -24,6 +24,7 @@ from typing import Any, NoReturn, overload
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     DpspecError,
     Faults,
@@ -36,7 +37,6 @@ from dpspec.base.errors import (
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.promises import is_a
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
@@ -70,7 +70,7 @@ class Answer(enum.Enum):
 
 
 class Implication(enum.Enum):
-    """How two specifications stand to each other."""
+    """The relation of two specifications."""
 
     EQUIVALENT = "equivalent"
     IMPLIES = "implies"
@@ -111,7 +111,7 @@ class Separation:
         run: the mechanism itself.
         instance: the datasets of the first space, the two among them where it has them, on which the first half was checked.
         kind: "mechanism", or "space" where one of the two is a dataset of the second space and not of the first, so that the
-            first specification asks nothing of its law.
+            first specification does not constrain its law.
     """
 
     mechanism: str
@@ -152,7 +152,7 @@ class Comparison(Showable):
         forward, backward: whether the left one implies the right one, and the right one the left one.
         notes: what keeps a reader from comparing budgets only.
         restated: what was added to the schema of each, where the two were restated on one; empty for specifications as they are.
-        about: the two files and how their claims stand, for whoever shows the comparison; empty where that was not looked at.
+        about: the two files and the status of their claims, for display; empty where it was not checked.
     """
 
     left: PrivacySpec
@@ -288,7 +288,7 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
 
 
 def _size(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace) -> str:
-    """What the space does not state, where the two count different units."""
+    """A size that the space does not state, where the two count different units."""
     ours, theirs = smaller.counted_unit(), larger.counted_unit()
     if ours is None or theirs is None or ours == theirs:
         return ""
@@ -309,7 +309,7 @@ def _output(rules: Sequence[Rule], nearest: PrivacySpec, goal: PrivacySpec) -> A
 
 
 def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence[Rule]) -> str:
-    """Why no step leads to another output divergence: no formula, none for as much, or formulas that do not apply here."""
+    """The reason why no step leads to another output divergence: no formula, none for as much, or none that applies here."""
     source, distance = nearest.output_divergence, nearest.input_divergence
     between = f"from {source.in_words()} to {target.in_words()}"
     if nearest.budget.uniform() is None:
@@ -395,7 +395,7 @@ OF_DIFFERENT_DATA: dict[str, CandidateFamily] = {OUTSIDE: families.outside, **FA
 
 @attrs.frozen(kw_only=True)
 class SeparationSearch:
-    """What the search for a separation found.
+    """The result of the search for a separation.
 
     Args:
         separation: a separating mechanism; None when none was found.
@@ -533,8 +533,8 @@ def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], jud
 
     Args:
         left, right: the two specifications.
-        rules: what derivations may be made of.
-        judge: the exact engine, asked to check each separating mechanism on the two datasets that show it.
+        rules: the rules that derivations may use.
+        judge: the exact engine, which checks each separating mechanism on its two datasets.
     """
     return Comparison(
         left=left,
@@ -668,7 +668,7 @@ def _finding(step: Step) -> Argument:
 
 
 def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
-    """What makes the comparison of two budgets misleading: every other block in which the specifications differ."""
+    """Notes on a misleading comparison of two budgets: every other block in which the specifications differ."""
     notes = []
     if left.space != right.space:
         notes.append(
@@ -697,7 +697,7 @@ def perverse_notes(left: PrivacySpec, right: PrivacySpec) -> tuple[str, ...]:
 
 
 def _unit_notes(one: PrivacySpec, other: PrivacySpec) -> Iterator[str]:
-    """What the one promises for the unit of the other, where the two units are the same over different times."""
+    """The implied promise of the one for the unit of the other, where the two units are the same over different times."""
     unit = other.input_divergence.counted_unit()
     if unit is None or unit == one.input_divergence.counted_unit():
         return
@@ -913,7 +913,7 @@ class SharedAnswers:
 
     Each pair of equal specifications is compared once. Two spaces mostly differ, and then a mechanism that publishes which
     dataset it is, where the space of the premise does not have it, separates most pairs: it is tried before any derivation. It
-    depends on the space of the premise alone, and it is judged once for each premise, and once for each pair of datasets of a
+    depends on the space of the premise alone, and it is verified once for each premise, and once for each pair of datasets of a
     conclusion.
 
     Args:
@@ -951,7 +951,7 @@ class SharedAnswers:
         return search_separation(given, asked, self._judge_once, {OUTSIDE: families.outside}).separation is not None
 
     def _judge_once(self, mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
-        """What the exact engine says of a mechanism on some datasets; equal laws on the same datasets are judged once."""
+        """The verdict of the exact engine for a mechanism on some datasets; equal laws on the same datasets are verified once."""
         asked = mechanism, spec, datasets
         if asked not in self.judged:
             laws = spec, datasets, tuple(mechanism.law(dataset, spec.space) for dataset in datasets)
@@ -986,10 +986,10 @@ def _settle(answers: list[list[Answer]], known: Implications) -> Iterator[tuple[
 
 @attrs.define(kw_only=True)
 class Implications:
-    """What some answers between numbered specifications say of all others.
+    """The answers between numbered specifications that follow from known ones by transitivity.
 
     Implication is transitive: let i => k and k => j. Of a mechanism that satisfies i, extend the laws in any way to the datasets
-    that only k has. It satisfies k, since i asks nothing of those datasets and implies k however the mechanism goes on over
+    that only k has. It satisfies k, since i does not constrain those datasets and implies k for every extension to
     them, and so it satisfies j. From this, k => i with k =/=> j gives i =/=> j, and so does j => k with i =/=> k.
 
     The rows are sets of numbers, kept as the bits of integers.

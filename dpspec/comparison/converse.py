@@ -30,12 +30,12 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.exhaustive import verify
 
 TRIED = 4
-"""At most so many pairs of datasets are judged."""
+"""The largest number of pairs of datasets that are verified."""
 
 
 @attrs.frozen(kw_only=True)
 class TwoReleases:
-    """Two datasets that agree on all other invariants, and how far apart the laws of a release are on them.
+    """Two datasets that agree on all other invariants, and the divergence of the laws of a release on them.
 
     Args:
         of: whose laws they are.
@@ -54,7 +54,7 @@ class TwoReleases:
 
 
 class Remaining(enum.Enum):
-    """What is known of the budget that is needed where an invariant is not held fixed."""
+    """Bounds on the budget that is needed where an invariant is not held fixed."""
 
     SAME = "determined"
     INFINITE = "no finite budget"
@@ -72,13 +72,13 @@ class Remaining(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class WithoutInvariant:
-    """What is left of a promise without one of its invariants.
+    """The remaining promise without one of its invariants.
 
     Args:
         dropped: the invariant.
         answer: the same budget, as the others determine it; none; at least a number; or unknown.
         reason: why, in words.
-        published: two datasets on which a release that publishes the invariant is told apart.
+        published: two datasets that a release which publishes the invariant distinguishes.
         own: the same for the mechanism of the file, on its space or on a miniature of it; None where its laws are not computed.
     """
 
@@ -95,7 +95,7 @@ class WithoutInvariant:
 
 
 def without_invariant(document: SpecDocument, named: str, registry: Registry | None = None) -> WithoutInvariant:
-    """What is left of the promise of a file where one of its invariants is not held fixed.
+    """The remaining promise of a file where one of its invariants is not held fixed.
 
     Args:
         document: the file.
@@ -151,7 +151,8 @@ def _without(spec: PrivacySpec, dropped: Invariant) -> PrivacySpec:
 def _told_apart(
     spec: PrivacySpec, dropped: Invariant, mechanism: Mechanism, words: str, registry: Registry | None
 ) -> TwoReleases | None:
-    """The pair on which the mechanism asks for most, among the first at a finite distance that differ in the invariant."""
+    """The pair on which the mechanism has the largest constant, among the first at a finite distance that differ in the
+    invariant."""
     wider = _without(spec, dropped)
     best: TwoReleases | None = None
     for _, candidate in zip(range(TRIED), invariants(spec, wider), strict=False):

@@ -9,19 +9,19 @@ widest cut is found by joining datasets in the order of what the premise allows 
 *Numbers* that a unit of change moves by at most 1, answered as plainly as the budget allows.
 
 Such numbers are a count of records, the distance d(x, .) from a dataset x (by the triangle inequality, for any metric with whole
-numbers), and whether the dataset is x. With laws N_0, N_1, ... that are at most eps apart from one number to the next,
+numbers), and whether the dataset is x. With laws N_0, N_1, ... whose divergence is at most eps from one number to the next,
 d_Pr(N_f(z), N_f(z')) <= eps |f(z) - f(z')| <= eps d(z, z'): by the triangle inequality of d_Pr, because f is cut at 1, or because
 answers to three numbers were held against each other two by two.
 
-*Outside*: a specification asks nothing of a dataset that its space does not have.
+*Outside*: a specification does not constrain datasets that are not in its space.
 
-So S => S' with spaces X and X' is the question whether every mechanism that satisfies S on X satisfies S' on X', however it goes
-on over the datasets of X' that X lacks: a family of laws P_x over both spaces. One that tells those datasets, and says nothing
-on X, satisfies S with budget 0. It breaks S' wherever S' allows less than that between such a dataset and another one.
+So S => S' with spaces X and X' means that every mechanism that satisfies S on X satisfies S' on X', for every extension to the
+datasets of X' that X lacks: a family of laws P_x over both spaces. A mechanism that identifies those datasets, and outputs a
+constant on X, satisfies S with budget 0. It violates S' wherever S' allows less than that between such a dataset and another one.
 
 A dataset of both spaces is the same value made of the same records: with the same units, and attributes of the same names.
 
-*Truths*, where the premise asks for nothing: the invariants, or which datasets are in reach of x.
+*Truths*, where the premise imposes no constraint: the invariants, or which datasets are in reach of x.
 
 The invariants are constant in every universe, so that publishing them has budget 0 for any divergences (Bailie, Gong and Meng
 2023, theorem on the universes of invariants). And where d is a metric, "at finite distance from x" is the same answer for any two
@@ -98,7 +98,7 @@ Links = tuple[tuple[Number, Dataset, Dataset], ...]
 
 @memoize(maxsize=64)
 def _links(premise: PrivacySpec) -> Links | None:
-    """What the premise allows between any two datasets of its space, the least first; None when they are too many to list."""
+    """The bounds of the premise between any two datasets of its space, the least first; None when they are too many to list."""
     size = premise.space.cardinality()
     if size is None or size > LISTED:
         return None
@@ -141,8 +141,8 @@ class Numbered:
 
     Args:
         value: f.
-        words: what it is.
-        question: what is asked where only yes or no can be answered; without it, the words are that question.
+        words: the statistic, in words.
+        question: the question where only yes or no can be answered; by default, the words are that question.
         reason: why it moves no faster.
         most: 1 where it is a question of yes or no.
         unit: the least distance at which it moves by 1.
@@ -297,10 +297,10 @@ def _described(record: Record, unit: str, space: DatasetSpace) -> str:
 
 
 DATASETS_LISTED = 5_000
-"""At most this many datasets of a space, or of a small part of it, are looked at."""
+"""The largest number of datasets of a space, or of a small part of it, that are searched."""
 
 NAMED = 64
-"""Attributes of at most this many categories are looked at category by category."""
+"""The largest number of categories of an attribute that are searched one by one."""
 
 TRIED = 6
 """At most this many pairs are tried, each with another allowance."""
@@ -323,7 +323,8 @@ class TellOutside(Mechanism):
 
 
 def outside(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
-    """Tell the datasets that the space of the premise lacks: at one of them and another dataset of the conclusion."""
+    """Mechanisms that identify the datasets that the space of the premise lacks: one of them and another dataset of the
+    conclusion."""
     if premise.space == conclusion.space:
         return
     seen: set[Hashable] = set()
@@ -444,7 +445,7 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
 
 
 def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) -> bool:
-    """Whether the two datasets are infinitely far apart; not known where paths cannot be searched."""
+    """Whether the distance of the two datasets is infinite; unknown where paths cannot be searched."""
     try:
         return metric.distance(case.left, case.right, space).is_infinite
     except NotEnumerableError:

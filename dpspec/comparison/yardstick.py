@@ -7,7 +7,7 @@ In fixed blocks (X, D, d_X, d_Pr) a smaller budget is a stronger promise. If A i
 max(a, b), and nothing smaller follows *from these two derivations*. So "strongest" means: the least budget that the registered
 rules derive, one step for each block. That it is the least one that holds is not claimed; conversions that are tight are marked.
 
-An `Attack` is what each of the two promises leaves to one attacker, on the datasets that the yardstick compares.
+An `Attack` compares what the two promises allow one attacker, on the datasets that the yardstick compares.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LargerBudget, constant_of, determined
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 
 LOOKED_AT, PAIRS = 600, 5000
-"""So many datasets of a small space are looked at to find two of one universe that are close together, and so many pairs."""
+"""The number of datasets of a small space, and of pairs, that are searched for two of one universe at a small distance."""
 
 
 @attrs.frozen(kw_only=True)
 class CommonBlocks:
-    """Four blocks of a yardstick; its budget is what has to be found.
+    """A common measure: four blocks of a specification, whose budget is to be computed for each side.
 
     Args:
         space, multiverse: common to both specifications.
@@ -63,7 +63,7 @@ def found_blocks(
     at: Mapping[str, str] | None = None,
     within: int | None = None,
 ) -> CommonBlocks:
-    """The candidates that are tried when nobody chooses them.
+    """The candidates that are tried by default.
 
     Args:
         left, right: the two specifications.
@@ -92,7 +92,7 @@ def found_blocks(
 
 
 def common_space(left: PrivacySpec, right: PrivacySpec, wanted: DatasetSpace | None = None) -> DatasetSpace:
-    """A space that both spaces include: the one that is asked for, else one of the two."""
+    """A space that both spaces include: the requested one, else one of the two."""
     spaces = (left.space, right.space)
     for space in spaces if wanted is None else (wanted,):
         if all(other == space or other.includes(space) is not None for other in spaces):
@@ -166,7 +166,7 @@ def _reached(given: Iterable[OutputDivergence], registry: Registry, at: Mapping[
 
 @attrs.frozen(kw_only=True)
 class YardstickSide:
-    """What one of the two specifications promises in the blocks of a yardstick.
+    """The promise of one of the two specifications in the blocks of a yardstick.
 
     Args:
         derivation: the steps from the specification to these blocks; its conclusion has the least budget that was derived.
@@ -202,7 +202,7 @@ class Yardstick:
     Args:
         spec: the blocks with the larger of the two budgets, infinite where one side does not reach them.
         left, right: the two sides.
-        follows_from: the place, among those found, of a yardstick that implies this one; None when none does.
+        follows_from: the index of a found yardstick that implies this one; None when none does.
     """
 
     spec: PrivacySpec
@@ -278,7 +278,7 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
 
 
 def _missing(here: PrivacySpec, frame: PrivacySpec, block: str, rules: Sequence[Rule]) -> Iterator[str]:
-    """What is open in the block at which the way ends."""
+    """The missing conversion in the block at which the path ends."""
     reasons = [gap.reason for gap in gaps(here, frame, rules) if gap.block == block.replace("_", " ") and gap.holds is not True]
     yield from reasons or [f"no rule changes the {block.replace('_', ' ')} so far"]
 
@@ -290,7 +290,7 @@ def _joint(frame: PrivacySpec, left: YardstickSide, right: YardstickSide) -> Pri
 
 
 def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yardstick]:
-    """Those that no other one implies, then the others, each with the place of one that does."""
+    """The yardsticks that no other one implies, then the others, each with the index of one that does."""
 
     def implies(one: Yardstick, other: Yardstick) -> bool:
         return one is not other and search(one.spec, other.spec, rules).arrived
@@ -327,7 +327,7 @@ class Attack:
 
 
 def attacks(found: Sequence[Yardstick], level: Fraction = LEVEL) -> tuple[tuple[Attack, Attack], ...]:
-    """For each input divergence of a common yardstick, what the two sides leave to the attacker there."""
+    """For each input divergence of a common yardstick, what the two sides allow the attacker there."""
     first = {one.spec.input_divergence: one for one in reversed([one for one in found if one.is_common])}
     return tuple((_attack(one.left, level), _attack(one.right, level)) for one in reversed(first.values()))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.extension.hooks import (

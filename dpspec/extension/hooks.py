@@ -1,8 +1,8 @@
-"""The hooks of dpspec, and the registry of what they bring. Every hook *registers*; none decides anything.
+"""The hooks of dpspec, and the registry of the classes that plugins provide. Every hook *registers*; none decides anything.
 
 A plugin is a module with functions decorated by `hookimpl`; its distribution names it in the entry-point group
-``dpspec``. The argument `register` is bound to the plugin that is being asked, so provenance is certain; what many names
-bring is given as a table, `dpspec_names`, and imported when it is named:
+``dpspec``. The argument `register` is bound to the plugin that is being loaded, so provenance is certain. Many names are
+registered as a table, `dpspec_names`, whose classes are imported when they are used:
 
     from dpspec.plugin import hookimpl
 
@@ -33,7 +33,7 @@ from dpspec.base.errors import (
     UnknownNameError,
     raised_at,
 )
-from dpspec.base.late import at, place_of
+from dpspec.base.lazy import at, place_of
 from dpspec.base.params import did_you_mean
 from dpspec.extension.packages import missing_package
 
@@ -146,7 +146,7 @@ def dpspec_register_adapters(register: Register) -> None:
 
 @hookspec
 def dpspec_register_generators(register: Register) -> None:
-    """Register subclasses of `GeneratorAdapter`: where plain functions have their chances from."""
+    """Register subclasses of `GeneratorAdapter`: sources of randomness of plain functions."""
 
 
 @hookspec
@@ -192,7 +192,7 @@ VALUES = (
 
 @attrs.frozen(kw_only=True)
 class Provenance:
-    """Where a registered thing comes from.
+    """The origin of a registered class.
 
     Args:
         plugin: the entry-point name of the plugin.
@@ -216,8 +216,8 @@ class Entry:
     """One registered class.
 
     Args:
-        kind, name: what it is registered as.
-        place: where it is found, ``module:Class``; it is imported when it is first asked for.
+        kind, name: its kind and registered name.
+        place: its location, ``module:Class``; it is imported at first use.
         provenance: which plugin registers it.
         loaded: the class itself, where the plugin gave it.
     """
@@ -234,7 +234,7 @@ class Entry:
 
     @property
     def is_loaded(self) -> bool:
-        """Whether the class, or the module that it stands in, was imported already."""
+        """Whether the class, or the module that contains it, was imported already."""
         return self.loaded is not None or self.place.partition(":")[0] in sys.modules
 
     @property
@@ -243,7 +243,7 @@ class Entry:
 
         Raises:
             PluginLoadError: it cannot be imported.
-            PluginContractError: what stands at the place is no class of the kind.
+            PluginContractError: the object at the place is no class of the kind.
         """
         if self.fault is not None:
             raise self.fault
@@ -251,7 +251,7 @@ class Entry:
 
     @property
     def fault(self) -> DpspecError | None:
-        """Why there is no class, although the name is registered; None when there is one."""
+        """The reason why there is no class, although the name is registered; None when there is one."""
         found = _class_of(self)
         return found if isinstance(found, DpspecError) else None
 
@@ -293,7 +293,7 @@ def checked_class(cls: Any, kind: str, subject: str) -> type:
 
 
 def _stated(base: type) -> tuple[str, ...]:
-    """What each class of a kind must state of itself: class variables that its base declares without a value.
+    """The class variables that each class of a kind must define: those that its base declares without a value.
 
     The name is left out: a class may be registered under another.
     """
@@ -310,7 +310,7 @@ class Registry:
 
     Args:
         entries: the entries, in the sorted order of their plugins.
-        failed: what each plugin that failed to load would have been asked for: plugin name to reason.
+        failed: the plugins that failed to load: plugin name to reason.
     """
 
     entries: tuple[Entry, ...]
@@ -360,10 +360,10 @@ class Registry:
         return next((e for e in self.entries if e.place == place and e.cls is cls), None)
 
     def provenance(self, thing: object) -> Provenance:
-        """Which distribution an object's class comes from.
+        """The distribution that an object's class comes from.
 
-        A class that no plugin registers, but whose package brings registered ones (the budget table that every reader makes),
-        comes from there, when its objects are data: what holds a function is local code, whoever wrote the wrapper.
+        A class that no plugin registers, but whose package registers others (the budget table that every reader makes), comes
+        from that package, when its objects are data: an object that contains a function is local code, whoever wrote the wrapper.
         """
         cls = thing if isinstance(thing, type) else type(thing)
         entry = self.entry_of(cls)
@@ -376,7 +376,7 @@ class Registry:
 
     @property
     def lacking(self) -> str:
-        """What to do where no plugin is installed, so that hardly any name is known; else nothing."""
+        """The advice where no plugin is installed, so that hardly any name is known; else an empty text."""
         alone = {entry.provenance.plugin for entry in self.entries} == {"core"}
         return 'pip install "dpspec[standard]" brings the first-party plugins, and with them most names' if alone else ""
 
@@ -426,7 +426,7 @@ class Registrar:
         self.add(chosen, place_of(checked_class(cls, self._kind, f"plugin {self._provenance.plugin}")), cls)
 
     def add(self, name: object, place: str, loaded: type | None = None) -> None:
-        """Register what stands at a place."""
+        """Register the class at a place."""
         if not isinstance(name, str) or name != name.lower() or not name.replace("-", "").isalnum():
             raise ParameterError("name", "must be lower-kebab, such as my-mechanism", value=name)
         if any(entry.name == name for entry in self.entries):

@@ -1,6 +1,6 @@
-"""Finding and loading plugins: sorted, with every fault on record, fatal only to what needs the plugin.
+"""Finds and loads plugins: sorted, with every fault recorded, and fatal only to commands that need the plugin.
 
-It also knows which distribution, in which version, stands behind every block, for objects from files and for objects made in
+It also determines the distribution and version of every block, for objects from files and for objects created in
 Python alike.
 """
 
@@ -26,7 +26,7 @@ from dpspec.base.errors import (
     UnknownHookError,
     raised_at,
 )
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.log import log
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs
@@ -36,7 +36,7 @@ from dpspec.extension.packages import first_party
 
 @attrs.frozen(kw_only=True)
 class PluginInfo:
-    """What became of one plugin.
+    """The state of one plugin.
 
     Args:
         provenance: its name, distribution and version.
@@ -51,7 +51,7 @@ class PluginInfo:
     entries: tuple[Entry, ...] = ()
 
     def faults(self) -> tuple[DpspecError, ...]:
-        """Why it failed, or why single classes of its table cannot be imported."""
+        """The reasons why it failed, or why single classes of its table cannot be imported."""
         own = () if self.error is None else (self.error,)
         return (*own, *(entry.fault for entry in self.entries if entry.fault is not None))
 
@@ -80,7 +80,7 @@ def load_plugins(*, names: Sequence[str] | None = None, modules: Iterable[tuple[
 
     Args:
         names: load only the installed plugins with these names; None for all of them. The environment variable
-            DPSPEC_LOAD_PLUGINS (a comma list, empty for none) stands in for it, DPSPEC_BLOCK_PLUGINS excludes some.
+            DPSPEC_LOAD_PLUGINS (a comma list, empty for none) replaces it, DPSPEC_BLOCK_PLUGINS excludes some.
         modules: further plugins as pairs (name, module or object with hook implementations), for tests.
     """
     if names is None and "DPSPEC_LOAD_PLUGINS" in os.environ:
@@ -247,7 +247,7 @@ Origin = tuple[str, str, Provenance]
 
 
 def origins(blocks: Mapping[str, Any], registry: Registry | None = None) -> tuple[Origin, ...]:
-    """Where blocks come from, and what they hold that is registered, too: the relation of a neighbour distance, for example.
+    """The origin of blocks, and of the registered objects inside them: the relation of a neighbour distance, for example.
 
     Args:
         blocks: by their roles.

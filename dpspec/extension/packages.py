@@ -1,4 +1,4 @@
-"""What packages contribute besides registered names, and which package brings what is not installed.
+"""Contributions of packages other than registered names, and the package to install for a missing name.
 
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
@@ -47,7 +47,8 @@ def _rank(point: EntryPoint) -> tuple[bool, str]:
 
 @cache
 def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """What each first-party package brings: `commands`, `functions`, `judges`, `renderers`, `classes`, and registered names."""
+    """The contents of each first-party package: `commands`, `functions`, `judges`, `renderers`, `classes`, and registered
+    names."""
     from importlib.resources import files
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")

@@ -65,7 +65,7 @@ NAMES: Names = {
         "larger-budgets": "dpspec.reason.rules:LargerBudgets",
     },
 }
-"""What the core brings, by kind."""
+"""The registered names of the core, by kind."""
 
 
 @hookimpl

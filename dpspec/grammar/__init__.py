@@ -1,10 +1,10 @@
-"""What is claimed of a mechanism, by what rules a claim follows from others, and who attacks."""
+"""Mechanisms and their claims, rules by which one claim implies another, attackers, and tables."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.grammar.attacker import (

@@ -36,7 +36,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.base.errors import TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -57,7 +57,7 @@ PUBLISHED = "published"
 SUPPRESSED = "suppressed"
 """The status of a number that is withheld."""
 CHOSEN = "chosen"
-"""The status of a cell that is published without a number, since the choice of it is what is released."""
+"""The status of a cell that is published without a number, because its selection is the released information."""
 _RESERVED = re.compile(rf"(?:{QUERY}|{MEASURE}|{VALUE}|{STATUS}|margin(?:_[0-9]+)?)_*")
 _EARLIER = ("query", "cell", "answer")
 
@@ -70,7 +70,7 @@ def column_of(attribute: str, *others: str) -> str:
 
     Args:
         attribute: its name.
-        others: the columns of the table besides those that every one has.
+        others: the columns of the table in addition to those of every such table.
 
     >>> column_of("age"), column_of("value"), column_of("value_"), column_of("level", "level")
     ('age', 'value_', 'value__', 'level_')
@@ -113,7 +113,7 @@ def has_numbers(table: Countable) -> bool:
 
 @attrs.frozen(kw_only=True, eq=False)
 class AnswerCells:
-    """What the answers to one query count, in the order of the answers.
+    """The cells of the answers to one query, in the order of the answers.
 
     Args:
         query: the query.
@@ -138,7 +138,7 @@ class AnswerCells:
         return attrs.evolve(self, columns=columns, size=len(places), measures=measures)
 
     def mark(self, attribute: str) -> str:
-        """What is in the column of an attribute that the query does not have."""
+        """The value in the column of an attribute that the query does not have."""
         counted = self.query.mentions().get(attribute, frozenset())
         return ALL if not counted else next(iter(counted)) if len(counted) == 1 else SOME
 
@@ -301,7 +301,7 @@ def changed(table: Table, change: Callable[[int], int | None]) -> Table:
 
     Args:
         table: the table.
-        change: what is published in the place of a number; None where it is suppressed.
+        change: the published value in place of a number; None where it is suppressed.
     """
     column, codes = table.attribute(VALUE), table.codes[VALUE]
     if not isinstance(column, NumberedAttribute):

@@ -1,10 +1,11 @@
-"""Attacker models and tolerated risk: what a budget means to who reads a release, and which budget keeps a risk.
+"""Attacker models and tolerated risk: the meaning of a budget in terms of attacks, and the budget that keeps a risk within a
+limit.
 
 A budget says nothing to those who must set it. An attacker model turns it into a statement of risk, twice: for the worst
 of all mechanisms that satisfy a specification, and for the law of one mechanism. Every statement carries the assumption
 without which it does not hold.
 
-A tolerance goes the other way: how much somebody is ready to bear, and the budget that follows, before any data are seen.
+A tolerance is the inverse: the risk that is acceptable, and the budget that follows, before any data are seen.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from dpspec.grammar.tables import Table
 
 
 class Sense(Enum):
-    """How the quantity of a risk statement stands to its value."""
+    """The relation of the quantity of a risk statement to its value: equal, at most, at least."""
 
     EQUALS = "equals"
     AT_MOST = "at most"
@@ -41,10 +42,10 @@ class RiskStatement:
         quantity: what is measured, such as "power" or "posterior odds by prior odds".
         at: where it is measured, as (name, value) pairs such as ("level", "1/20"); statements about the same quantity at the
             same place are shown side by side.
-        relation: how the quantity stands to the value.
+        relation: the relation of the quantity to the value.
         value: the number, exactly or in a rigorous bracket.
         theorem: why it holds: the ID of a theorem, or the computation.
-        assumption: what must hold for it besides the specification, in words; "none" if nothing must.
+        assumption: what it assumes in addition to the specification, in words; "none" if nothing.
         trivial: the value that no release can go beyond, such as 1 for a probability: a limit there says nothing, and an equality
             is certainty. None where there is no such value.
     """
@@ -81,13 +82,13 @@ class AttackerModel(ABC):
     title: ClassVar[str]
     """The attacker in one line."""
     knowledge: ClassVar[str]
-    """What the attacker knows before the release: the family of priors."""
+    """The prior knowledge of the attacker: the family of priors."""
     target: ClassVar[str]
-    """What the attacker wants to know."""
+    """The goal of the attacker."""
     observation: ClassVar[str]
-    """What the attacker sees."""
+    """The observation of the attacker."""
     assumption: ClassVar[str]
-    """What the statements need besides the specification; "none" if nothing."""
+    """The assumptions of the statements in addition to the specification; "none" if there are none."""
     source: ClassVar[str]
     """The IDs of the definitions and theorems."""
     in_panel: ClassVar[bool] = False
@@ -95,7 +96,7 @@ class AttackerModel(ABC):
 
     @abstractmethod
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        """What holds for every mechanism that satisfies the specification.
+        """Statements that hold for every mechanism that satisfies the specification.
 
         Raises:
             IncompatibleBlocksError: the attacker does not fit the space, the distance or the output divergence.
@@ -103,7 +104,7 @@ class AttackerModel(ABC):
 
     @abstractmethod
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        """What holds for one mechanism on the space of the specification, from its own laws.
+        """Statements that hold for one mechanism on the space of the specification, from its own laws.
 
         Raises:
             IncompatibleBlocksError: as for `worst_case`.
@@ -120,7 +121,7 @@ class AttackerModel(ABC):
 
 @attrs.frozen(kw_only=True, eq=False)
 class AttackScene:
-    """What an attacker has in an experiment on a table: everything that is published, and how it was made.
+    """The information available to an attacker in an experiment on a table: everything that is published, and the mechanism.
 
     Args:
         spec, mechanism: the specification, and the mechanism, but not its random bits.
@@ -140,7 +141,7 @@ class AttackScene:
 
 @attrs.frozen(kw_only=True)
 class AttackGuess:
-    """What an attacker says of the secret of one target.
+    """The guess of an attacker of the secret of one target.
 
     Args:
         best: the values of the secret attributes that are named, each as likely as the others; () where nothing is known, so that
@@ -165,7 +166,7 @@ class TableAttacker(AttackerModel):
         """The secret of one target.
 
         Args:
-            scene: what is published.
+            scene: the published release.
             known: the attributes of the target that the attacker knows.
             secret: the attributes that are wanted.
 
@@ -194,16 +195,16 @@ class Recommendation:
 
     Args:
         parameter: the name of the budget, such as epsilon.
-        value: the least upper bound of the budgets that keep it, exactly or in a bracket. Infinity: nothing is asked.
-        given: what belongs to the budget besides its value, as (name, value) pairs such as ("delta", "1e-8"), ("releases", "12").
+        value: the least upper bound of the budgets that keep it, exactly or in a bracket. Infinity means no constraint.
+        given: the other parameters of the budget, as (name, value) pairs such as ("delta", "1e-8"), ("releases", "12").
         at: the attacker for whom the requirement binds, as (name, value) pairs such as ("p", "1"), ("q", "1/12").
         attained: whether that attacker is one the requirement speaks about; if not, it is approached by such.
         binding: the requirement that binds, in words.
         method: "closed form", or how the number was found.
         theorem: why it holds: the ID of a theorem, or the computation.
-        assumption: what must hold for it besides the specification, in words.
+        assumption: what it assumes in addition to the specification, in words.
         not_covered: attackers about whom the requirement says nothing, one line each.
-        consequences: what a release under this budget looks like, such as the standard deviation of its noise.
+        consequences: properties of a release under this budget, such as the standard deviation of its noise.
     """
 
     parameter: str
@@ -227,8 +228,8 @@ class Recommendation:
 class Tolerance(ABC):
     """A tolerated risk: a bound on what an attacker may learn, stated without data.
 
-    A subclass is made with `dpspec.define`, and registers under its `name`. `recommend` has no argument: a budget that depended
-    on the data would tell something about them.
+    A subclass is declared with `dpspec.define`, and registers under its `name`. `recommend` has no argument: a budget that
+    depended on the data would itself disclose something about them.
     """
 
     name: ClassVar[str]

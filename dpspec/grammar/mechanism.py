@@ -1,10 +1,10 @@
-"""Mechanisms, their claims, and flavours: what releases data, what is said about it, and which definitions it may satisfy.
+"""Mechanisms, their claims, and flavours: a mechanism releases data, a claim is a statement about it, a flavour is a definition.
 
-A plain function may stand in for a mechanism. It gets what it is written for: a dataset as a list, a data frame, an array or a
-text, by a `DatasetAdapter`, and its chances from the generator that it knows, by a `GeneratorAdapter`.
+A plain function can be used as a mechanism. A `DatasetAdapter` converts the dataset to the type that the function expects (a
+list, a data frame, an array or a text). A `GeneratorAdapter` provides the random number generator that the function uses.
 
 A mechanism is the map x -> P_x from datasets to laws of the output, together with the sampler that draws
-from P_x on real tables. Its claims are statements to be judged; nothing in dpspec believes them.
+from P_x on real tables. Its claims are statements to be verified; dpspec assumes none of them.
 
 A flavour is a specification on a small instance together with two mechanisms: one that satisfies it and one that does
 not. It says which blocks it changes relative to pure differential privacy, and who defined it where.
@@ -77,7 +77,7 @@ class Symmetry:
 
 @attrs.frozen(kw_only=True)
 class Kept:
-    """What a release has in common with its table, whatever is drawn; it is asked of every release before it is published.
+    """Properties that a release shares with its table for every draw; they are checked for every release before it is published.
 
     Args:
         attributes: the columns; the multiset of the records, seen through them, stays what it is. Of no columns: their number.
@@ -103,7 +103,7 @@ class Mechanism(Promising, ABC):
     name: ClassVar[str]
 
     assumes: ClassVar[tuple[str, ...]] = ("the code that releases data has the law that the mechanism states",)
-    """What a verdict on its laws takes for granted, one short line each."""
+    """The assumptions of a verdict on its laws, one short line each."""
 
     resumable: ClassVar[bool] = False
     """Whether `run` works in stages that it keeps in `run.checkpoints`."""
@@ -125,11 +125,11 @@ class Mechanism(Promising, ABC):
         return ()
 
     def structure(self, space: DatasetSpace) -> Structure | None:
-        """How the output is made of the records of a dataset; optional: with it claims are proved on spaces of any size.
+        """The structure of the output in terms of the records; optional: with it claims are proved on spaces of any size.
 
-        It counts for the class that states it alone: a class that is derived from it may have changed the law, and says its own.
-        A mechanism that applies another one to some of the records asks for the structure of the other one on the space of the
-        datasets that are left (`dpspec.plugin.blocks.resized`), and states it for itself (`Structure.restated`).
+        It is valid only for the class that defines it: a derived class may have changed the law, and states its own structure.
+        A mechanism that applies another one to some of the records uses the structure of the other one on the space of the
+        remaining datasets (`dpspec.plugin.blocks.resized`), and states it for itself (`Structure.restated`).
 
         Raises:
             NoStructure: where it has none, with the reason.
@@ -137,7 +137,7 @@ class Mechanism(Promising, ABC):
         return None
 
     def proved(self, spec: PrivacySpec) -> ProvedBound | None:
-        """What a theorem about this mechanism says of a claim; optional, for a mechanism without a `structure`.
+        """A theorem about this mechanism that bounds the constant of a claim; optional, for a mechanism without a `structure`.
 
         It counts for the class that states it alone, as a structure does.
         """
@@ -151,7 +151,7 @@ class Mechanism(Promising, ABC):
         return None
 
     def nearest_laws(self, spec: PrivacySpec, dataset: Dataset | None = None) -> NearestLaws | None:
-        """What a theorem says of its laws on two datasets of one universe that are as near as such datasets can be; optional.
+        """A theorem on its laws on two datasets of one universe at the least possible distance; optional.
 
         It counts for the class that states it alone, as a structure does.
 
@@ -173,7 +173,7 @@ class Mechanism(Promising, ABC):
         return self
 
     def degrades(self, parameter: str, to: Any) -> str | None:
-        """Why the same mechanism with `parameter` at `to`, or at any value between, is a post-processing of this one; optional.
+        """The reason why the same mechanism with `parameter` at `to`, or between, is a post-processing of this one; optional.
 
         It then reveals no more, by every output divergence and every pair of datasets: it keeps each promise that this one keeps.
         """
@@ -184,7 +184,7 @@ class Mechanism(Promising, ABC):
         return ()
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[Kept, ...]:
-        """What no release of a table with these columns changes; optional.
+        """The properties of a table with these columns that no release changes; optional.
 
         It is a promise about `run`, checked on the files of every release against the table that was read.
         """
@@ -223,7 +223,7 @@ class Mechanism(Promising, ABC):
 
 @attrs.frozen(kw_only=True)
 class KnownPower:
-    """What a theorem says of the power of tests between a table and another one.
+    """A theorem on the power of tests between a table and another one.
 
     Args:
         power: the largest power, in a bracket.
@@ -236,7 +236,7 @@ class KnownPower:
 
 @attrs.frozen(kw_only=True)
 class SimulatedPower:
-    """What simulated releases of two tables say of the power of tests between them.
+    """A lower bound on the power of tests between two tables, from simulated releases of both.
 
     Args:
         power: the largest power is at least this, with the confidence.
@@ -253,7 +253,7 @@ class SimulatedPower:
 
 @runtime_checkable
 class SimulatedOnTables(Protocol):
-    """A mechanism that simulates what a test finds out about a real table, where no theorem says it; optional."""
+    """A mechanism that simulates the power of a test on a real table, where no theorem gives it; optional."""
 
     def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> SimulatedPower | None:
         """The power at a level of a test between a table and another one of its universe at the nearest distance, at least."""
@@ -261,7 +261,7 @@ class SimulatedOnTables(Protocol):
 
 @runtime_checkable
 class LawsOnTables(Protocol):
-    """What theorems about a mechanism say of a real table, too large to be listed record by record; optional.
+    """Theorems about a mechanism on a real table, too large to be listed record by record; optional.
 
     It counts for the class that states it alone, as a structure does (`states_itself`).
     """
@@ -397,7 +397,7 @@ def states_itself(mechanism: Mechanism, method: str) -> bool:
 
 
 def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | None:
-    """How a mechanism is made, as its own class states it; None where it does not, or only a class above it does.
+    """The structure of a mechanism, as its own class states it; None where it does not, or only a class above it does.
 
     Raises:
         NoStructure: where the mechanism has none, with the reason; a mechanism that applies it has none for the same reason.
@@ -406,7 +406,7 @@ def stated_structure(mechanism: Mechanism, space: DatasetSpace) -> Structure | N
 
 
 def first_datasets(space: DatasetSpace) -> Iterator[Dataset]:
-    """Three datasets for `check` to ask about laws: a space is refused for one of them, a later one when its law is asked for.
+    """Three datasets on which `check` evaluates laws: a space is rejected for one of them, a later one when its law is computed.
 
     >>> from dpspec.blocks.vectors import BitVectors
     >>> list(first_datasets(BitVectors(length=8)))[-1]
@@ -469,7 +469,7 @@ class Flavour(ABC):
     title: ClassVar[str]
     """The definition in one line."""
     citation: ClassVar[str]
-    """Who defined it, where and when."""
+    """The source of the definition: author, publication and year."""
     reference: ClassVar[str] = ""
     """The ID of the definition in the notes of this project, if it has one."""
     changes: ClassVar[tuple[str, ...]]
@@ -503,7 +503,8 @@ PlainFunction = Callable[..., Any]
 
 
 class DatasetAdapter(ABC):
-    """What a plain function is handed as a dataset: a data frame, an array, a text; registered under its `name`."""
+    """Converts a dataset to the type that a plain function expects: a data frame, an array, a text; registered under its
+    `name`."""
 
     name: ClassVar[str]
 
@@ -517,12 +518,12 @@ class DatasetAdapter(ABC):
         """A dataset in this form; raises AdapterError where the form has no place for it, or a library is missing."""
 
     def copied(self, written: Any) -> Any:
-        """A copy of what was written, so that what a function does to it stays there."""
+        """A deep copy, so that a function cannot change the original."""
         return copy.deepcopy(written)
 
 
 class ListAdapter(DatasetAdapter):
-    """A list: of entries, of records, of the letters of a text. It is what a function gets when nothing else is asked for."""
+    """A list: of entries, of records, of the characters of a text. The default for functions that declare no type."""
 
     name: ClassVar[str] = "list"
     annotations: ClassVar[tuple[str, ...]] = ("list",)
@@ -535,11 +536,11 @@ class ListAdapter(DatasetAdapter):
 
 @attrs.frozen
 class ModelledCall:
-    """What a call of a library is read as.
+    """The model of a call of a library.
 
     Args:
-        function: a function in code that can be read; None where the library itself was called, because chance does not matter.
-        arguments: what it is called with.
+        function: a function whose code is analysed; None where the library itself was called, because the call is deterministic.
+        arguments: the arguments of the call.
         value: what the library returned.
     """
 
@@ -557,7 +558,7 @@ class LibraryModels(ABC):
 
     @abstractmethod
     def attribute(self, owner: Any, name: str, draws: Any) -> Any:
-        """What stands for `owner.name`; NotImplemented where the owner belongs to no modelled library.
+        """The model of `owner.name`; NotImplemented where the owner belongs to no modelled library.
 
         Args:
             owner: any object.
@@ -582,11 +583,11 @@ class LibraryModels(ABC):
 
     @abstractmethod
     def assumptions(self) -> tuple[str, ...]:
-        """What is assumed of the libraries whose models were used so far."""
+        """The assumptions about the libraries whose models were used so far."""
 
 
 class GeneratorAdapter(ABC):
-    """Where a plain function has its chances from, made of the bits of a numpy Generator; registered under its `name`.
+    """The source of randomness of a plain function, derived from the bits of a numpy Generator; registered under its `name`.
 
     The bits are seeded. A class whose output depends on these bits alone declares `replays`, so that every draw can be repeated.
     """
@@ -596,11 +597,11 @@ class GeneratorAdapter(ABC):
     annotations: ClassVar[tuple[str, ...]] = ()
     """Annotations of a function's second parameter that ask for it, such as ``random.Random``."""
     is_handed: ClassVar[bool] = True
-    """Whether the function takes a generator of this kind; otherwise it draws from what is there."""
+    """Whether the function takes a generator of this kind; otherwise it draws from a global generator."""
     replays: ClassVar[bool] = False
     """Whether the same bits give the same output. Unless a class declares it, no call is taken to be repeatable."""
     assumptions: ClassVar[tuple[str, ...]] = ()
-    """What is taken for granted of functions that draw from it."""
+    """The assumptions about functions that draw from it."""
 
     @abstractmethod
     def made(self, generator: Any) -> Any:
@@ -631,7 +632,7 @@ class GeneratorAdapter(ABC):
 
 
 class NumpyGenerator(GeneratorAdapter):
-    """A numpy Generator, as it is. It is what a function gets when it asks for nothing else."""
+    """A numpy Generator, unchanged. The default for functions that declare no type."""
 
     name: ClassVar[str] = "numpy"
     annotations: ClassVar[tuple[str, ...]] = ("numpy.Generator",)
@@ -646,15 +647,15 @@ class NumpyGenerator(GeneratorAdapter):
 
 @attrs.frozen(eq=False)
 class AdaptedFunction:
-    """A plain function that is handed datasets and chances in the form that it is written for.
+    """A plain function that is called with datasets and a generator in the types that it expects.
 
     To its caller it is one of a dataset as it is (`presented`) and a numpy Generator.
 
     Args:
         function: the function.
         space: whose datasets it takes.
-        dataset: how a dataset is handed over; None for as it is.
-        generator: where its chances come from.
+        dataset: the conversion of a dataset; None for none.
+        generator: the source of randomness.
         takes: how many arguments it is called with, 1 or 2.
 
     >>> from random import Random
@@ -681,7 +682,7 @@ class AdaptedFunction:
             return self.function(handed) if self.takes == 1 else self.function(handed, self.generator.made(generator))
 
     def handed(self, given: Any) -> Any:
-        """What the function is handed for a dataset, fresh for every call."""
+        """The argument of the function for a dataset, fresh for every call."""
         if self.dataset is None:
             return given
         key = repr(given)
@@ -693,7 +694,7 @@ class AdaptedFunction:
 
     @property
     def readable(self) -> PlainFunction | None:
-        """The function of what is `handed` and a numpy Generator, for whoever reads its code."""
+        """The function of the converted dataset and a numpy Generator, for code analysis."""
         return self.generator.readable(self.function)
 
     @property

@@ -16,10 +16,10 @@ that exchange their places are at distance 2, and from epsilon follows rho = (ep
 
 Some formulas need more than a guarantee. From rho-concentrated privacy alone no Gaussian trade-off function follows; from rho of
 *Gaussian noise* it does. A program that mixed the two up would print numbers that no theorem supports, so such a formula says
-which `mechanism` it needs, its numbers are printed apart, and it takes no part in a derivation between specifications.
+which `mechanism` it needs, its numbers are printed separately, and it takes no part in a derivation between specifications.
 
-A *route* is a named formula by which a printed number is recomputed. An `[[expect]]` row of a specification file names its route,
-so that a reader knows which formula a published epsilon came from, and the tool can tell whether that formula gives the printed
+A *route* is a named formula by which a published number is recomputed. An `[[expect]]` row of a specification file names its
+route, so that the origin of a published epsilon is documented, and dpspec can check whether the formula gives the published
 value.
 """
 
@@ -70,7 +70,7 @@ class Rule(ABC):
     name: ClassVar[str]
     citation: ClassVar[str]
     hypotheses: ClassVar[Mapping[str, str]] = MappingProxyType({})
-    """What a step rests on: statements by a short name, none of which can be left out. ``dpspec explain`` shows them, and each
+    """The hypotheses of a step: statements by a short name, each of them necessary. ``dpspec explain`` shows them, and each
     one of the first-party rules has a mechanism in the tests that breaks the conclusion where it alone is dropped."""
 
     @abstractmethod
@@ -105,13 +105,13 @@ class Conversion(Promising, Rule):
     tight: ClassVar[bool] = False
     """Whether some mechanism attains every value of the formula."""
     sense: ClassVar[str] = ""
-    """In which sense it is tight, or what is better."""
+    """The sense in which it is tight, or a better constant."""
     slows: ClassVar[bool] = False
     """Whether f(t)/t never rises with t, f being the formula between Lipschitz constants."""
     mechanism: ClassVar[str | None] = None
     """The mechanism that has to be known, as a word for ``dpspec convert --mechanism``; None where the guarantee is enough."""
     needs: ClassVar[str] = ""
-    """What has to be known of that mechanism, for people."""
+    """The information about that mechanism that the formula needs, in words."""
 
     @abstractmethod
     def convert(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
@@ -195,7 +195,7 @@ class Conversion(Promising, Rule):
 
 
 BudgetFormula = Callable[[OutputDivergence, Number, OutputDivergence], Bracket | None]
-"""What `Conversion.convert` does: a source, a budget of it and a target to the budget of the target."""
+"""The signature of `Conversion.convert`: a source, a budget of it and a target to the budget of the target."""
 
 
 def conversion(  # noqa: PLR0917 - the columns of a table
@@ -232,7 +232,7 @@ def _of_values(base: type) -> type:
 
 @attrs.frozen(kw_only=True)
 class Question:
-    """What is a budget of one output divergence in terms of another? More than one formula may answer.
+    """A formula from the budget of one output divergence to that of another. More than one formula may exist.
 
     Args:
         source: the divergence to start from.
@@ -264,7 +264,7 @@ class TheoremNumber:
     """A budget that a theorem gives a mechanism.
 
     Args:
-        value: the number, in the first of the `budget_parameters` of the divergence that was asked for.
+        value: the number, in the first of the `budget_parameters` of the target divergence.
         about: the mechanism, and the datasets that it holds for.
         citation: where it is proved.
     """

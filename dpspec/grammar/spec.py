@@ -13,6 +13,7 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     BudgetParameterError,
     EmptyLedgerError,
@@ -24,7 +25,6 @@ from dpspec.base.errors import (
 from dpspec.base.exact import ZERO, Number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
-from dpspec.base.shown import Showable
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
@@ -103,7 +103,8 @@ class PrivacySpec(Showable):
         return self.output_divergence.lipschitz(self.budget.parameter, self.budget.at(universe, self.space))
 
     def allowance(self, left: Dataset, right: Dataset) -> Number:
-        """How far the laws of two datasets may be apart: the least eps_D d_X(x, x') over the universes that hold both.
+        """The bound on the divergence of the laws of two datasets: the least eps_D d_X(x, x') over the universes that contain
+        both.
 
         Raises:
             NotInSpaceError: when one of them is no dataset of the space.
@@ -131,7 +132,7 @@ def blocks_of(spec: PrivacySpec) -> dict[str, Any]:
 
 
 def key_of_blocks(spec: PrivacySpec) -> tuple[object, ...]:
-    """What specifications with the same blocks share in a dictionary, also where a block of a plugin cannot be hashed."""
+    """A dictionary key that is equal for equal blocks, also where a block of a plugin cannot be hashed."""
     return tuple(map(key_of, blocks_of(spec).values()))
 
 
@@ -139,7 +140,7 @@ def key_of_blocks(spec: PrivacySpec) -> tuple[object, ...]:
 
 
 LOOKED_AT = 60
-"""So many datasets of a small space are looked at to see whether datasets of different size are ever compared."""
+"""The number of datasets of a small space that are searched for a pair of different sizes at finite distance."""
 
 
 def check_kinds(parts: Sequence[tuple[str, PrivacySpec]]) -> None:

@@ -1,13 +1,13 @@
-"""How a mechanism is made of the records of a dataset, so that its constant follows on spaces that nobody can list.
+"""The structure of a mechanism: independent queries of the records, so that its constant follows on spaces too large to list.
 
-The output of such a mechanism is a collection of independent *views* of the records of one unit, and perhaps something that is
-computed from them and from facts read from the data:
+The output of such a mechanism is a collection of independent *views*, which are randomised queries of the records of one unit. It
+may also contain values computed from them and from facts read from the data:
 
     T(x) = (t, f(t, c(x))),   t_1, t_2, ... independent, the law of t_i a function of the counts of the cells of view i.
 
 When a dataset changes by one record, only the cells that the record leaves or enters change. So the laws of two datasets
-differ in the few answers of those cells, and all others cancel. A mechanism states its structure in `Mechanism.structure`;
-what follows from it is proved by the verifier, and tried against the law that the mechanism states.
+differ in the few answers of those cells, and all others cancel. A mechanism states its structure in `Mechanism.structure`.
+The verifier derives bounds from it, and compares it with the law that the mechanism states.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ NO_CHANGE: Case = ()
 
 
 class View(Promising, ABC):
-    """One independent part of the output, which reads the records of a unit through the cells of a table.
+    """A randomised query: one independent part of the output, which reads the records of a unit through the cells of a table.
 
-    A plugin that makes its output otherwise than `NoisyCount` and `Report` writes a view of its own.
+    A plugin whose output is neither a `NoisyCount` nor a `Report` implements a view of its own.
     """
 
     table: Marginal
@@ -71,7 +71,7 @@ class View(Promising, ABC):
         return ()
 
     on_sample: bool = False
-    """True when it draws a sample of the records of its own, so that they take part by chance."""
+    """True when the view draws its own sample of the records, so that a record takes part with a probability below 1."""
 
     @property
     def by_cell(self) -> bool:
@@ -80,9 +80,9 @@ class View(Promising, ABC):
 
     @abstractmethod
     def changed(self, counts: CountChanges) -> tuple[Case, ...] | None:
-        """The answers that move where the counts of some cells change: one case for each situation that tells more than others.
+        """The answers whose laws change when the counts of some cells change: one case for each situation that is not dominated.
 
-        A view with `parts` is given the change of each of them, in their order, or () where none changes.
+        A view with `parts` receives the change of each of them, in their order, or () where none changes.
 
         What else is in the dataset, and which cells they are, must not matter: in every situation the pair of laws of the whole
         view is, up to a common bijection of the outcomes, that of a case, or is one that a case can simulate. Counts may be any
@@ -102,23 +102,23 @@ class View(Promising, ABC):
         """
 
     def data(self) -> JsonData:
-        """What the view is, for a machine that computes a proof anew; one that does not know the kind says so."""
+        """The view as data, for an independent checker of the proof; a checker that does not support the kind reports that."""
         return {"kind": named(type(self)), "table": table_data(self.table)}
 
     @property
     def tells_more_by_more(self) -> bool:
         """Whether a larger change of a count, in the same direction, is never harder to see, whatever else changes.
 
-        Only then the largest changes stand for all smaller ones.
+        If so, the largest changes dominate all smaller ones.
         """
         return False
 
     def singled(self) -> Mapping[str, tuple[frozenset[str], ...]]:
-        """Sets of categories that matter to the view beyond the conditions of its table, by attribute."""
+        """Sets of categories that matter to the view in addition to the conditions of its table, by attribute."""
         return {}
 
     def companions(self) -> tuple[int, ...]:
-        """How many further equal records, in both datasets, may make a change easier to see; 0 for none."""
+        """The number of further equal records, in both datasets, that may make a change easier to detect; 0 for none."""
         return (0,)
 
     def most_in_cell(self, space: DatasetSpace) -> int | None:
@@ -130,7 +130,7 @@ class View(Promising, ABC):
         return space.records(dataset, self.table.unit)
 
     def restricted(self, where: Mapping[str, tuple[str, ...]]) -> View:
-        """The view of those records only that meet further conditions."""
+        """The view restricted to the records that meet further conditions."""
         return attrs.evolve(self, table=narrowed(self.table, where))  # type: ignore[misc]  # views are attrs classes
 
     _promised: ClassVar[Mapping[str, Any]] = {
@@ -268,12 +268,12 @@ class Report(View):
 
 
 def other_numbers(before: int, after: int) -> LawPair:
-    """What tells two datasets apart for sure where each record is answered for: how many reports there are."""
+    """The number of reports, which distinguishes two datasets with certainty where each record has its own report."""
     return FiniteLaw.point(before), FiniteLaw.point(after)
 
 
 class OfView(View):
-    """A view that sees what another one sees, and answers otherwise: a base of views."""
+    """A base of views that read what another view reads, and answer differently."""
 
     view: View
 
@@ -318,11 +318,11 @@ class OfView(View):
 
 @attrs.frozen
 class RepeatedView(OfView):
-    """A view that answers so many times, with independent randomness.
+    """A view that is answered a number of times, with independent randomness.
 
     Args:
-        view: what answers.
-        times: how often.
+        view: the view that is repeated.
+        times: the number of answers.
     """
 
     view: View
@@ -349,11 +349,11 @@ class RepeatedView(OfView):
 
 @attrs.frozen
 class SampledView(OfView):
-    """A view of a random sample: each record takes part with a probability, independently of all others (Poisson sampling).
+    """A view of a random sample: each record is included with a probability, independently of all others (Poisson sampling).
 
     Args:
-        view: what answers about the sample; what it answers on two samples that differ in one record does not depend on the
-            others, or it states nothing.
+        view: the view of the sample. The laws of its answers on two samples that differ in one record must not depend on the
+            other records; otherwise no bound is derived.
         rate: the probability with which a record takes part.
     """
 
@@ -410,14 +410,14 @@ class SampledView(OfView):
 class DrawnView(OfView):
     """A view of a sample of a fixed size, drawn without replacement from all records of the dataset.
 
-    Let samples that differ in one record have laws P and Q, or any two others that are no farther apart. Then the laws of two
+    Let samples that differ in one record have laws P and Q, or any two others with no larger divergence. Then the laws of two
     datasets with n records, of which one is replaced, are bounded by one pair of laws (`dpspec.laws.samples.drawn`: Balle, Barthe
     and Gaboardi 2018), whatever the others are. Pairs that bound each release bound all of them together (Zhu, Dong and Wang
     2022, Theorem 10). The pair is that of the largest change of one record, since any record may be the one that makes room.
 
     Args:
         view: what answers about the sample; one count, or a table of counts with noise of its own for each, which is log-concave.
-        size: m, how many records are drawn; all, where there are fewer.
+        size: m, the number of drawn records; all, where there are fewer.
         least: every dataset has at least so many records.
     """
 
@@ -474,10 +474,10 @@ class DrawnView(OfView):
 
 @attrs.frozen
 class Bounded(OfView):
-    """A view of a part of the records: at most so many of each record of a larger unit, chosen by looking at that record alone.
+    """A view of a part of the records: at most a number of each record of a larger unit, chosen from that record alone.
 
     Args:
-        view: what the records that are left are seen through.
+        view: the view of the records that are left.
         contribution: which records are left.
     """
 
@@ -513,7 +513,7 @@ class Bounded(OfView):
 
 @attrs.frozen(kw_only=True)
 class Contribution:
-    """Which records of a smaller unit are left of each record of the largest one, in the order of the records.
+    """The choice of records of a smaller unit that are kept of each record of the largest one, in the order of the records.
 
     Args:
         most: the first so many; None for all.
@@ -550,7 +550,7 @@ class Contribution:
         return members.with_members(dataset, left)
 
     def most_in_cell(self, table: Marginal, space: DatasetSpace) -> int | None:
-        """So many at most are counted in one cell of a table: where its cells tell apart what `by` does."""
+        """The largest number of records in one cell of a table, where its cells distinguish the values of `by`."""
         if self.in_cell is None:
             return None
         single = {name for name, categories in table.where if len(categories) == 1}
@@ -562,10 +562,10 @@ class Contribution:
 
 @attrs.frozen(kw_only=True)
 class SizedLaw(Law):
-    """A law in a case of a view that is right only where the view reads so many records of every dataset.
+    """A law in a case of a view that is valid only where the view reads a stated number of records of every dataset.
 
-    It compares with nothing: the verifier takes the law out of it where the numbers are established, and refuses the proof
-    otherwise. So a wrapper that passes the cases of a view on, and does not know of numbers of records, proves nothing.
+    It compares with nothing: the verifier uses the law inside where the numbers are established, and rejects the proof otherwise.
+    So a wrapper that returns the cases of a view unchanged, and ignores numbers of records, proves nothing.
 
     Args:
         law: the law.
@@ -613,7 +613,7 @@ class NoStructure(Exception):
 
 
 def records_read(view: View, space: DatasetSpace) -> tuple[int, int | None]:
-    """The least and the largest number of records that a view reads of a dataset of the space, as far as they are known.
+    """The least and the largest number of records that a view reads of a dataset of the space; None where unknown.
 
     The space bounds the number of records of its largest unit. Of those that meet a condition, and of members of larger records,
     there may be none. A view that chooses among records with a `read` of its own may read any number.
@@ -645,19 +645,19 @@ def records_read(view: View, space: DatasetSpace) -> tuple[int, int | None]:
 
 @attrs.frozen(kw_only=True)
 class Structure:
-    """How an output is made.
+    """The decomposition of the output of a mechanism into independent views and values computed from them.
 
     Args:
         views: its independent parts t.
         reads: facts c(x) that what is computed from t also reads; () when nothing is.
         publishes_views: whether t itself is part of the output. If not, the views bound the output from above only.
         sampled: the probability with which each record of the largest unit takes part, independently of all others, before
-            anything is answered (Poisson sampling).
-        drawn: so many records of the largest unit (all, where there are fewer) are drawn without replacement, before anything is
-            answered; None where no sample of a fixed size is drawn.
+            the views are evaluated (Poisson sampling).
+        drawn: the number of records of the largest unit (all, where there are fewer) that are drawn without replacement, before
+            the views are evaluated; None where no sample of a fixed size is drawn.
         drawn_by: the mechanism that draws them, from all records of the dataset. The share of the records that are drawn follows
             from the number of records of the space only for that mechanism.
-        hypotheses: by which mechanism it is stated that it reads all records of a view, for the views where that matters.
+        hypotheses: the mechanism that states that it reads all records of a view, for the views where that matters.
     """
 
     views: tuple[View, ...]
@@ -670,11 +670,12 @@ class Structure:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether records take part by chance: in the sample that all views see, or in one that a view draws."""
+        """Whether records take part with a probability below 1: in the sample that all views read, or in one that a view
+        draws."""
         return self.sampled < 1 or self.drawn is not None or any(view.on_sample for view in self.views)
 
     def states(self, view: View, by: object) -> bool:
-        """Whether a mechanism states that it reads all records of a view: once for each view that is equal to it."""
+        """Whether a mechanism states that it reads all records of a view: one statement for each equal view."""
         return 0 < self.views.count(view) <= self.hypotheses.count(SizeHypothesis(view=view, by=by))
 
     def restated(self, of: object, by: object, views: Callable[[View], View] | None = None) -> Structure:
@@ -694,7 +695,7 @@ class Structure:
 
 
 def own_samples(structure: Structure) -> tuple[SampledView | DrawnView, ...]:
-    """The views that draw samples of their own, each once."""
+    """The distinct views that draw samples of their own."""
     found, views = dict[SampledView | DrawnView, None](), list(structure.views)
     while views:
         view = views.pop()
@@ -705,7 +706,7 @@ def own_samples(structure: Structure) -> tuple[SampledView | DrawnView, ...]:
 
 
 def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructure | None:
-    """How a mechanism says that it is made, with those hypotheses only that it states for itself; or why it does not say so."""
+    """The structure of a mechanism, with those hypotheses only that it states for itself; or the reason why it has none."""
     try:
         found: Structure | None = mechanism.structure(space)
     except NoStructure as none:
@@ -715,7 +716,7 @@ def structure_for(mechanism: Any, space: DatasetSpace) -> Structure | NoStructur
 
 @attrs.frozen(kw_only=True)
 class ProvedBound:
-    """What a theorem about a mechanism says of a claim, where its output is not made of independent views.
+    """A theorem that bounds the constant of a mechanism, where its output does not consist of independent views.
 
     It is proved inside the universes of some invariants, for one input and one output divergence; of others it says nothing.
 
@@ -744,10 +745,10 @@ class ProvedBound:
 
 @attrs.frozen(kw_only=True)
 class NearestLaws:
-    """What a theorem about a mechanism says of its laws on two datasets of one universe that are as near as such datasets can be.
+    """A theorem on the laws of a mechanism on two datasets of one universe at the least possible distance.
 
     Args:
-        distance: how far apart they are, by the input divergence of the specification.
+        distance: their distance, by the input divergence of the specification.
         pairs: pairs of laws of such datasets, in both orders, or limits of such pairs; () where none is written down.
         above: pairs of laws; the pair of any two such datasets is a post-processing of one of them. () where that is not known.
         scope, citation: which datasets these are, and where that is proved.

@@ -1,9 +1,9 @@
 """A table as batches of records: a file, or a folder of files that together hold it, its *partitions*.
 
-Every value is checked against the space, all faults are counted, and the first of each kind is placed. What stands in a cell is
-confidential, so a fault tells its row and column and never the value. A file that changes while it is read is refused.
+Every value is checked against the space, all faults are counted, and the first of each kind is located. The content of a cell is
+confidential, so a fault states its row and column and never the value. A file that changes while it is read is rejected.
 
-What is counted of a table is the sum of what is counted of its batches (`count_cells`), so that no more than one batch is held.
+The counts of a table are the sums of the counts of its batches (`count_cells`), so that memory holds one batch at a time.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError, TableError, named
 from dpspec.base.files import check_regular
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import did_you_mean, evolve, raise_all
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.space import Attribute
@@ -44,7 +44,7 @@ MOST_RECODED = 100_000
 _HIVE_MISSING = "__HIVE_DEFAULT_PARTITION__"
 """What Hive and Spark write in the place of a missing value."""
 _ASIDE = (".", "_")
-"""What begins the names of files that engines write beside the partitions of a table, such as _SUCCESS."""
+"""First characters of the names of files that engines write next to the partitions of a table, such as _SUCCESS."""
 
 
 def format_of(path: Path, formats: Formats) -> TableFormat:
@@ -69,7 +69,7 @@ class TableSource:
         partitions: the files with the records, in the order of their names.
         attributes: the columns that are read.
         formats: how files are read, by suffix.
-        keep: columns that may be there besides, such as an identifier.
+        keep: columns that may be present in addition, such as an identifier.
         layout: how the table lies on disk.
     """
 
@@ -135,7 +135,7 @@ class TableSource:
         self.check(faults, rows)
 
     def check(self, faults: TableFaults, records: int) -> None:
-        """Raise what is wrong with the table, once all of it was read."""
+        """Raise the faults of the table, after all of it was read."""
         faults.check(self.attributes)
         if not records:
             raise TableError(self.path.name, "has no records", "give a table with at least one row")
@@ -208,12 +208,12 @@ def _stated_by_folders(name: str) -> dict[str, str]:
 
 @attrs.define
 class PartCounts:
-    """What was counted of some partitions.
+    """The counts of some partitions.
 
     Args:
         records: the number of records.
         counters: the counts of cells.
-        faults: what is wrong with values.
+        faults: the faults of values.
     """
 
     records: int
@@ -249,7 +249,7 @@ class PartCounts:
 
 
 def cells_wanted(tables: Iterable[Marginal]) -> tuple[CellsRead, ...]:
-    """What is to be counted for some tables of counts, each once."""
+    """The counts to be computed for some tables of counts, each once."""
     return tuple(dict.fromkeys(cells_read(table.attributes, table.where) for table in tables))
 
 
@@ -325,7 +325,7 @@ class TablePart:
         name: what it is called in messages.
         attributes: its columns.
         form: how it is read.
-        keep: columns that may be there besides.
+        keep: columns that may be present in addition.
         layout: how the table lies on disk.
         stated: values of columns that the folders of the file state for all of its records, unless it has such a column itself.
 
@@ -356,15 +356,15 @@ class TablePart:
             where: what the message begins with; the name of the file, where the table has several.
 
         Raises:
-            TableError: no column fits: without a header the first record stands there.
+            TableError: no column fits: without a header the first line is a record.
         """
         return _header_faults(self.names, self.attributes, self._keep, where)
 
     def batches(self, faults: TableFaults) -> Iterator[Table]:
-        """The records, some hundred thousand at a time; what is no category is the first one, and among the faults.
+        """The records, some hundred thousand at a time; an invalid value is coded as the first category, and recorded as a fault.
 
         Args:
-            faults: what is wrong with values is added to it.
+            faults: faults of values are added to it.
 
         Raises:
             TableError: all columns of the table are in the names of its folders, so that the file says nothing of its records.
@@ -448,7 +448,7 @@ def _by_columns(attributes: Sequence[Attribute]) -> list[list[Attribute]]:
 
 
 class _Column:
-    """A column as a format is asked for it, and the way from what stands there to the categories of its attribute.
+    """A column as a format reads it, and the map from its values to the categories of its attribute.
 
     Args:
         attribute: whose column it is.
@@ -475,7 +475,7 @@ class _Column:
             self.known = {category: place for place, category in enumerate(attribute.values())}
 
     def coded(self, found: Coded) -> Coded:
-        """The codes of the attribute, for codes of what was asked."""
+        """The codes of the attribute, for the codes that were read."""
         codes = found.codes if self.places is None else self.places[found.codes]
         if not len(found.strangers) or not (self.strip or self.attribute.recode):
             return Coded(codes=codes, strangers=found.strangers)
@@ -535,10 +535,10 @@ def _changed(path: Path) -> TableError:
 def _header_faults(
     names: Sequence[str], attributes: Sequence[Attribute], keep: Sequence[str], where: str
 ) -> Iterator[DpspecError]:
-    """All columns that do not fit: those that are missing, those that nothing takes, and names that stand twice."""
+    """All columns that do not fit: missing columns, columns that no attribute takes, and duplicate names."""
     expected = [a.source for a in attributes]
     if not {*names} & {*expected, *keep} and expected:
-        # Without a header the first record stands there, which is confidential.
+        # Without a header the first line is a record, which is confidential.
         shown = ", ".join(expected[:_COLUMNS_SHOWN]) + (", ..." if len(expected) > _COLUMNS_SHOWN else "")
         raise TableError(f"{where}header", "names no attribute of the space", f"the first line names the columns: {shown}")
     lost = [a for a in attributes if a.source not in names]
@@ -587,10 +587,10 @@ def _add_kinds(found: dict[Name, _Kind], later: Mapping[Name, _Kind]) -> None:
 
 
 class TableFaults:
-    """What is wrong with a table, as its batches are read: of each kind of fault the first one, and their number.
+    """The faults of a table, as its batches are read: the first of each kind, and their number.
 
     Args:
-        headers: what is wrong with its columns.
+        headers: the faults of its columns.
     """
 
     def __init__(self, headers: Sequence[DpspecError] = ()) -> None:
@@ -621,12 +621,12 @@ class TableFaults:
             kind.count += len(rows)
 
     def merge(self, later: TableFaults) -> None:
-        """Add what is wrong with a later part of the table."""
+        """Add the faults of a later part of the table."""
         _add_kinds(self._values, later._values)
         _add_kinds(self._torn, later._torn)
 
     def check(self, attributes: Sequence[Attribute]) -> None:
-        """Raise what is wrong: columns and values first; where these are right, the nesting.
+        """Raise the faults: those of columns and values first; if there are none, those of the nesting.
 
         Raises:
             TableError (several as Faults): something is.

@@ -1,7 +1,7 @@
 """Counts of the cells of a table, from all of its records at once or batch by batch.
 
-A count is a sum over the records. So the counts of a table are those of its batches added up, whatever the batches, their order
-and their sizes are. What is held are cells, and no records.
+A count is a sum over the records. So the counts of a table are the sums of those of its batches, for any batches, orders
+and sizes. Only cells are stored, and no records.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from dpspec.base.errors import TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import did_you_mean
 from dpspec.blocks.space import Attribute
 
@@ -58,7 +58,7 @@ class CellCounts:
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many categories each attribute has."""
+        """The number of categories of each attribute."""
         return tuple(a.size for a in self.attributes)
 
     @property
@@ -144,7 +144,7 @@ class CellCounter:
         self._add(*found.occurring())
 
     def counts(self) -> CellCounts:
-        """What was counted so far; nothing can be written to it."""
+        """The counts so far, read-only."""
         if self._every is not None:
             counts = self._every.view()
             counts.flags.writeable = False
@@ -184,7 +184,7 @@ class CellCounter:
 
 
 def domain_of(attributes: Iterable[Attribute]) -> int:
-    """How many combinations of categories there are."""
+    """The number of combinations of categories."""
     domain = 1
     for attribute in attributes:
         domain *= attribute.size
@@ -203,7 +203,7 @@ def check_numbered(attributes: Sequence[Attribute]) -> None:
 
 
 class Countable(ABC):
-    """What counts are asked of: a table, or what was counted of one that is not held."""
+    """Source of counts: a table, or the stored counts of a table that is not in memory."""
 
     __slots__ = ()
 
@@ -233,7 +233,7 @@ class Countable(ABC):
         raise TableError("column", "is not in the table", did_you_mean(name, [a.name for a in self.attributes]), value=name)
 
     def domain(self, names: Sequence[str]) -> int:
-        """How many combinations of the named attributes there are."""
+        """The number of combinations of the named attributes."""
         return domain_of(map(self.attribute, names))
 
     def counts(self, names: Sequence[str]) -> dict[tuple[str, ...], int]:
@@ -255,7 +255,7 @@ def cells_read(names: Iterable[str], where: Conditions) -> CellsRead:
 
 @attrs.frozen(kw_only=True, eq=False)
 class CountedTable(Countable):
-    """What was counted of a table that is not held: the number of its records, and counts of cells.
+    """The counts of a table that is not in memory: the number of its records, and counts of cells.
 
     Args:
         attributes: the attributes of the table.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.base.errors import DpspecError, TableError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import evolve, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_batches import (
@@ -47,7 +47,7 @@ def read_table(
     """Read one file or a folder of partitions; columns that neither space nor layout knows are refused, all in one message.
 
     Args:
-        keep: columns that may be there besides, such as an identifier.
+        keep: columns that may be present in addition, such as an identifier.
         layout: how the table lies on disk.
         progress: called with the number of rows read so far.
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 import attrs
 
 from dpspec.base.errors import DpspecError, ParameterError, TableError, named
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import (
@@ -202,7 +202,7 @@ with a dictionary of 10^6 texts takes 11 s to read with Polars, the texts 0.1 s.
 
 
 class NumberedAttribute(Attribute):
-    """The attribute of a released column of whole numbers, none of which is a Python text before it is asked for.
+    """The attribute of a released column of whole numbers, which are converted to Python texts only on demand.
 
     Its categories are the numbers in decimal digits, then some texts. With the text "" alone, some numbers are missing. Equal
     only to itself.
@@ -228,7 +228,7 @@ class NumberedAttribute(Attribute):
             object.__setattr__(self, field, value)
 
     @property
-    def categories(self) -> tuple[str, ...]:  # made when they are asked for
+    def categories(self) -> tuple[str, ...]:  # computed on demand
         return tuple(self.values())
 
     @property
@@ -308,7 +308,7 @@ def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.in
 
 
 def value_fault(subject: str, attribute: Attribute, category: object, note: str = "") -> TableError:
-    """What is wrong with a value that is no category of its attribute; the value is confidential, and not told."""
+    """The message for a value that is not a category of its attribute; the value is confidential, and not included."""
     if category is None or str(category).strip() == "":
         return TableError(subject, f"is missing{note}", "every record needs every attribute")
     if attribute.count is not None:
@@ -322,11 +322,11 @@ def value_fault(subject: str, attribute: Attribute, category: object, note: str 
 
 @define
 class TableLayout:
-    """How tables of a specification lie on disk: the table [table] of its file.
+    """The layout of tables of a specification on disk: the table [table] of its file.
 
     Args:
         unused: columns that no attribute takes; they are never read, and never released.
-        strip: leave out the blanks around what stands in a cell.
+        strip: remove the blanks around the text of a cell.
         observed: attributes whose categories, ranges or nesting were read off a confidential table: what they are is
             a fact about it, and published with the file.
     """
@@ -353,20 +353,20 @@ class TableLayout:
 
 @attrs.frozen(kw_only=True)
 class ColumnSeen:
-    """What a column of a table holds, in a few words.
+    """Summary of a column of a table.
 
     Args:
         name: its name.
-        missing: in how many records nothing stands there.
-        distinct: how many values there are, the missing one not counted.
-        values: all values, as they are written; None where there are more than were asked for.
+        missing: the number of records without a value.
+        distinct: the number of distinct values, without the missing one.
+        values: all values, as they are written; None where there are more than the requested number.
         numbers: how many records hold a number; where all do,
         low, high: the least and the greatest, and
         whole: whether all are whole numbers, and
         plain: whether all are written as whole numbers are, without a point or leading zeros.
-        padded: whether blanks stand around some value.
+        padded: whether some value is surrounded by blanks.
         commas: how many records hold a number with a decimal comma, which is read as text.
-        labels: the codebook that the file itself has for it: what a value means.
+        labels: the codebook in the file itself: the meaning of each value.
         unreadable: why its values cannot be categories; None where they can.
     """
 
@@ -404,7 +404,7 @@ class TableFormat(ABC):
     name: ClassVar[str]
     suffixes: ClassVar[tuple[str, ...]]
     is_read_only: ClassVar[bool] = False
-    """Whether tables are read in this format and never written: what is released of such a table is CSV."""
+    """Whether this format can only be read: a release of such a table is written as CSV."""
 
     @abstractmethod
     def header(self, path: Path) -> tuple[str, ...]:
@@ -453,7 +453,7 @@ class TableFormat(ABC):
     def holds(self, path: Path, table: Table) -> bool:
         """Whether a file that was written in this format holds exactly the records of a table, in its order.
 
-        It is asked of every released file before the file is placed. A format that can compare without codes does so.
+        Called for every released file before it is moved to its place. A format that can compare without codes overrides this.
 
         Raises:
             TableError: the file cannot be read in this format.
@@ -521,10 +521,10 @@ class SizedBuilder(TableBuilder):
     """
 
     own_size: ClassVar[int]
-    """How many records there are when nobody says."""
+    """The default number of records."""
 
     source: ClassVar[str]
-    """Where its margins are printed, and what is made up."""
+    """The source of its margins, and what is invented."""
 
     attributes: ClassVar[tuple[Attribute, ...]]
     """The columns."""

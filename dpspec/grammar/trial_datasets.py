@@ -23,12 +23,12 @@ from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
-from dpspec.blocks.tried import FIRST
+from dpspec.blocks.trial_lists import FIRST
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 
 MOST = 400
-"""So many datasets are listed for plain code at most."""
+"""The largest number of datasets that are listed for plain code."""
 MOST_KINDS = 500
 """A space whose records can be of more kinds is tried through its miniature."""
 MOST_CELLS = 12
@@ -66,7 +66,7 @@ def _listed(spec: PrivacySpec) -> DatasetSpace:
 
 
 def _kinds(space: DatasetSpace) -> int:
-    """How many kinds of records a unit has at most, apart from what lies inside a record."""
+    """The largest number of kinds of records of a unit, not counting the members inside a record."""
     sizes = ([a.size for a in space.attributes_of(unit) if a.name != MEMBERS] for unit in space.units)
     return max(map(math.prod, sizes), default=0)
 
@@ -108,11 +108,11 @@ MOST_NUMBERS = 20_000
 MOST_RECORDS = 50_000
 """Pairs of a space with many kinds are tried until they have so many records in all: reading them takes about 0.4 s."""
 PROBED = 6
-"""So many categories of an attribute are kept to see whether a law grows with it."""
+"""The number of categories of an attribute that are kept to test whether a law grows with it."""
 FEW = 48
-"""So many of the smallest datasets are compared with each other."""
+"""The number of the smallest datasets that are compared with each other."""
 CHANGES = 6
-"""So many changes are tried beside each common part, of those that keep the number of records and of the others."""
+"""The number of changes that are tried with each common part: of those that keep the number of records, and of the others."""
 COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
 """So many equal records are shared by the two datasets of a pair. Statistical offices suppress or round counts up to about 20;
 powers of two and round numbers are limits of counters."""
@@ -206,7 +206,7 @@ def _numbers_of_law(mechanism: Mechanism, space: DatasetSpace) -> int:
 
 
 def _numbers_in(thing: object) -> int:
-    """How many numbers the outcomes of a law have, or an outcome."""
+    """The number of numerical values in the outcomes of a law, or in an outcome."""
     parts = getattr(thing, "laws", None) or getattr(thing, "support", None)
     inside = parts if parts is not None else thing
     return sum(map(_numbers_in, inside)) if isinstance(inside, tuple) else 1

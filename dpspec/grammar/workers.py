@@ -27,7 +27,7 @@ import attrs
 
 from dpspec.base.errors import CheckpointError, ReleaseError
 from dpspec.base.files import private_folder, whole
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.randomness import KEY_BYTES, Randomness
 from dpspec.base.types import Progress
 from dpspec.grammar.tables import Table
@@ -89,7 +89,7 @@ class Checkpoints(ABC):
 
     @abstractmethod
     def load(self, stage: str) -> Arrays | None:
-        """What a stage left, or None when it has not been finished."""
+        """The result of a stage, or None when it has not been finished."""
 
     @abstractmethod
     def save(self, stage: str, arrays: Arrays) -> None:
@@ -198,18 +198,18 @@ class Folder(Checkpoints):
 
 
 def nobody(done: int, total: int) -> None:
-    """Nobody is watching."""
+    """Ignore progress."""
 
 
 @attrs.frozen(kw_only=True)
 class Run:
-    """What a mechanism may use while it releases a table.
+    """The resources of a mechanism while it releases a table.
 
     Args:
         source: the only source of randomness.
         workers: what runs its kernels.
         checkpoints: where finished stages are kept, so that an interrupted run can go on.
-        progress: told how far the work is.
+        progress: called with the progress of the work.
     """
 
     source: Randomness
@@ -220,11 +220,11 @@ class Run:
 
 @attrs.frozen(kw_only=True)
 class Output:
-    """What a run gives.
+    """The result of a run.
 
     Args:
         tables: the released tables by name, the main one first; each becomes a file of that name.
-        report: what may be published beside them: functions of the released tables and of the invariants alone.
+        report: what may be published with them: functions of the released tables and of the invariants alone.
         confidential: what helps the agency and must not be published, since it says more than the released tables do.
     """
 
@@ -234,5 +234,5 @@ class Output:
 
     @property
     def main(self) -> Table:
-        """The table of which the invariants are asked."""
+        """The table on which the invariants are evaluated."""
         return next(iter(self.tables.values()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.laws.atoms import (
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         is_convolved as is_convolved,
         releases_of as releases_of,
     )
-    from dpspec.laws.enclosed import EnclosedLaw as EnclosedLaw, first_above as first_above
+    from dpspec.laws.enclosures import EnclosedLaw as EnclosedLaw, first_above as first_above
     from dpspec.laws.exponential import (
         Exponential as Exponential,
         Weight as Weight,
@@ -133,7 +133,7 @@ _HOMES = {
         "is_convolved",
         "releases_of",
     ),
-    "dpspec.laws.enclosed": ("EnclosedLaw", "first_above"),
+    "dpspec.laws.enclosures": ("EnclosedLaw", "first_above"),
     "dpspec.laws.exponential": (
         "Exponential",
         "Weight",

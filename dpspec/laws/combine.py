@@ -6,7 +6,7 @@ An adaptive law draws a first outcome i, then from a law that depends on i; both
 
     P(i, y) = w_i P_i(y),     so that  ln(dP/dQ)(i, y) = ln(w_i / v_i) + ln(dP_i/dQ_i)(y)
 
-for P with the chances w_i and Q with v_i. The supports of different i are disjoint, and every functional of the pair is a
+for P with the probabilities w_i and Q with v_i. The supports of different i are disjoint, and every functional of the pair is a
 sum over i. Composition bounds it: the loss of the first outcome, plus the largest loss of what may follow (Bun and Steinke 2016).
 """
 
@@ -133,8 +133,8 @@ class Product(AtomicLaw):
 class PushForward(AtomicLaw):
     """The law of function(X).
 
-    Two images under the same function object are at most as far apart as the laws they come from (data processing), and
-    at least as far as the images that can be listed.
+    The divergence of two images under the same function object is at most that of the laws they come from (data processing), and
+    at least that of the images that can be listed.
     """
 
     law: Law
@@ -233,7 +233,7 @@ def _known(law: Law) -> KnownLaw:
 
 
 _MOST_REPEATED = 16
-"""So often a finite law is repeated in a product."""
+"""The largest number of repetitions of a finite law in a product."""
 
 
 def repeated(law: Law, times: int) -> Law:
@@ -249,7 +249,7 @@ def repeated(law: Law, times: int) -> Law:
 
 @attrs.frozen(cache_hash=True)
 class Repeated(Law):
-    """So many independent draws from one law, of which only the number is written down.
+    """Independent draws from one law, of which only the number is stored.
 
     Two of them are compared where one draw is known in closed form: cells of many draws take minutes, and say little.
 
@@ -299,7 +299,7 @@ class _OnPart(Law):
 
 @attrs.frozen(cache_hash=True)
 class OnSample(_OnPart):
-    """The answers of a release on a sample of the records, seen beside the other records of the sample.
+    """The answers of a release on a sample of the records, conditional on the other records of the sample.
 
     Two of them, of datasets that differ in one record that takes part with a probability, are what bounds the two laws of the
     release: given the others in the sample, these are M(S) and (1 - rate) M(S) + rate M(S with the record).
@@ -329,8 +329,8 @@ class OnDrawn(_OnPart):
 
     Args:
         rate: the share of the records that are drawn.
-        without, joining: the laws of the answers that move, on two samples that differ in one record; no two samples that do are
-            farther apart. `joining` is None for the one of the two datasets, whichever it is.
+        without, joining: the laws of the changed answers, on two samples that differ in one record; no two such samples have a
+            larger divergence. `joining` is None for the one of the two datasets, whichever it is.
 
     >>> coin, other = FiniteLaw.bernoulli("1/4"), FiniteLaw.bernoulli("3/4")
     >>> one, two = OnDrawn(Fraction(1, 2), (coin,)), OnDrawn(Fraction(1, 2), (coin,), (other,))
@@ -357,7 +357,7 @@ _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 """The orders at which the supremum over all orders is bounded from below."""
 
 _SHOWN = 64
-"""The precision at which it is seen whether the chances are exact."""
+"""The precision at which it is decided whether the probabilities are exact."""
 
 Chances = tuple[tuple[Bracket, Bracket], ...]
 """(w_i, v_i) for every first outcome i."""
@@ -423,7 +423,7 @@ class AdaptiveDichotomy(Dichotomy):
 
     Args:
         first: the pair of the laws of the first outcome.
-        chances: (w_i, v_i) at a precision in bits.
+        chances: the probabilities (w_i, v_i), at a precision in bits.
         pairs: the pair (P_i, Q_i) that follows each first outcome.
     """
 
@@ -500,7 +500,7 @@ class AdaptiveDichotomy(Dichotomy):
         return total((self._relative_entropy(precision), *later))
 
     def _relative_entropy(self, precision: int) -> Bracket:
-        """sum_i w_i ln(w_i/v_i), from the chances where all of them are known to be positive."""
+        """sum_i w_i ln(w_i/v_i), from the probabilities where all of them are known to be positive."""
         chances = self.chances(precision)
         if not all(p.lower > 0 and q.lower > 0 for p, q in chances):
             return self.first.renyi(1, precision=precision)
@@ -565,7 +565,7 @@ class AdaptiveDichotomy(Dichotomy):
         return self._once("picture", lambda: Sandwich.of(self.cells))
 
     def _once(self, key: Hashable, make: Callable[[], Value]) -> Value:
-        """What was computed before, or is now."""
+        """The cached value, computed at first use."""
         if key not in self._known:
             self._known[key] = make()
         return cast("Value", self._known[key])

@@ -239,7 +239,7 @@ _BINS_PER_BIT = 8
 
 
 def geometric_shift(shift: int, decay: Number) -> Dichotomy:
-    """Two-sided geometric noise at centers `shift` >= 0 apart: the likelihood ratio takes shift + 1 values.
+    """Two-sided geometric noise at centers with difference `shift` >= 0: the likelihood ratio takes shift + 1 values.
 
     Below both centers ln(dP/dQ) is decay x shift, above both minus that, and between them it falls by 2 x decay from
     one integer to the next. With P centered at 0 and Q at the shift, P(X <= 0) = 1/(1+r) and P(X >= k) = r^k/(1+r).
@@ -284,7 +284,7 @@ def _constant(p: arb, q: arb, log_ratio: arb) -> Cell:
 
 @attrs.frozen
 class GaussianShift(Dichotomy, Growth, Joinable):
-    """Two Gaussians of one variance whose means are mu standard deviations apart.
+    """Two Gaussians of one variance whose means differ by mu standard deviations.
 
     D_alpha = alpha mu^2 / 2; the hockey stick is Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu).
 
@@ -399,7 +399,7 @@ class UnequalGaussians(LocationSandwich):
 
 @attrs.frozen
 class LaplaceShift(Dichotomy, Growth):
-    """Two Laplace laws of one scale whose centers are t scales apart.
+    """Two Laplace laws of one scale whose centers differ by t scales.
 
     max_log_ratio = t; hockey stick 1 - e^((eps - t)/2) for |eps| <= t;
     D_alpha = ln( alpha/(2 alpha - 1) e^((alpha-1) t) + (alpha-1)/(2 alpha - 1) e^(-alpha t) ) / (alpha - 1).

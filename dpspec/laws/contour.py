@@ -61,7 +61,7 @@ _FALL = 8.5
 _ALIASES = 30.0
 _DROPPED = 2.0**-70
 _BATCH = 1 << 15
-"""So many complex numbers are computed at once; more do not stay in the cache."""
+"""The number of complex values per batch; larger batches do not fit into the cache."""
 _MOST_ATOMS = 256
 _FEW_TERMS = 10
 """Discrete Gaussians of at least this variance have one term of their transform that counts, from 1 on three."""
@@ -115,7 +115,7 @@ class Transforms(ABC):
     @property
     @abstractmethod
     def drift(self) -> float:
-        """How far the loss of all rows together may be from what the doubles say."""
+        """A bound on the error of the loss of all rows together as doubles."""
 
     @property
     def relative(self) -> float:
@@ -125,7 +125,7 @@ class Transforms(ABC):
 
 @attrs.frozen(eq=False)
 class LaplaceRows(Transforms):
-    """Laplace noise with centers t scales apart: M(z) = ((z + 1) e^(z t) + z e^(-(z + 1) t)) / (2 z + 1)."""
+    """Laplace noise with centers that differ by t scales: M(z) = ((z + 1) e^(z t) + z e^(-(z + 1) t)) / (2 z + 1)."""
 
     t: Floats
 
@@ -168,7 +168,7 @@ class LaplaceRows(Transforms):
 
 @attrs.frozen(eq=False)
 class LatticeRows(Transforms):
-    """Discrete Gaussians with centers b apart, of a variance of at least 1.
+    """Discrete Gaussians with centers that differ by b, of a variance of at least 1.
 
     With R = b^2 / (2 variance) and the period W = 2 pi variance / b, Poisson's formula gives M(z) as the sum over all j of
     (-1)^(b j) e^(z_j (z_j + 1) R), z_j = z + i W j, over the same at z = 0.

@@ -26,7 +26,7 @@ _TERMS = 1 << 19
 _FEWEST, _MOST = 256, 4096
 """The search stops after about _TERMS exponentials: between _FEWEST and _MOST evaluations of the cumulant."""
 _PIECES = 160
-"""How many pieces the proof of monotony near the limit may take."""
+"""The largest number of pieces in the proof of monotony near the limit."""
 
 
 Derivatives = tuple[arb, arb, arb, arb]
@@ -49,7 +49,7 @@ class Cumulant(ABC):
         """Enclosures of the first four derivatives of K over the ball s."""
 
     def identity(self) -> Hashable | None:
-        """What is equal for two cumulants only if all their values are the same balls; None where that is unknown."""
+        """A key that is equal for two cumulants only if all their values are the same balls; None where that is unknown."""
         return None
 
 
@@ -141,7 +141,7 @@ def _form(value: Number) -> Hashable:
 
 @attrs.frozen
 class _Question:
-    """What a search depends on, its working precision included, which follows from the rest: many cells have equal laws."""
+    """The inputs of a search, its working precision included, which follows from the rest: many cells have equal laws."""
 
     kind: type[Cumulant]
     identity: Hashable

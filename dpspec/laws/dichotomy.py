@@ -5,8 +5,8 @@ dP/dQ simulate each other, by Blackwell). So a dichotomy is what an output diver
 below are the vocabulary from which it is written. Each looks one way, (P || Q); `reverse` turns the pair round.
 
 A `BallDichotomy` is known through cells: rigorous balls around their masses, and the range of the likelihood ratio.
-A cell is a set of outcomes on which low <= ln(dP/dQ) <= high. An atom is a cell with low = high. Infinite ends stand
-for outcomes where one of the laws has no mass.
+A cell is a set of outcomes on which low <= ln(dP/dQ) <= high. An atom is a cell with low = high. Infinite ends mean outcomes to
+which one of the laws assigns probability 0.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ do not depend on the machine."""
 class Dichotomy(ABC):
     """The pair (P, Q), up to Blackwell equivalence.
 
-    What only some pairs have (`Growth`, `Composite`, `Joinable`, `Finite`) they inherit beside it. A subclass implements the
+    Properties that only some pairs have (`Growth`, `Composite`, `Joinable`, `Finite`) are mixins. A subclass implements the
     methods with an underscore; the public ones read their argument and settle what
     holds for every pair (P = Q, an epsilon beyond the largest log-ratio, a delta of at least 1).
 
@@ -137,7 +137,7 @@ class Dichotomy(ABC):
         raise NoFormulaError(type(self).__name__, "cannot be cut into cells", "compare the factors one by one")
 
     def signature(self) -> Hashable:
-        """What pairs have in common that are seen to simulate each other from what they are made of; else the pair itself.
+        """A key that is equal for pairs that simulate each other by construction; by default the pair itself.
 
         Every functional has the same value on two pairs of one signature, so that one of them is evaluated for both.
         """
@@ -168,7 +168,7 @@ class Dichotomy(ABC):
     def _concentration(self, precision: int) -> Bracket: ...
 
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
-        """Where the hockey-stick curve, which never increases, crosses delta; each end is moved only by a proof."""
+        """The point where the hockey-stick curve, which never increases, crosses delta; each end is moved only by a proof."""
 
         if self.total_variation(precision=precision).upper <= delta:
             return NOTHING
@@ -219,7 +219,7 @@ def _renyi_limit(pair: Dichotomy, delta: Fraction, precision: int) -> Number:
 
 
 class Growth:
-    """How D_alpha grows with the order: an optional part of a pair, which inherits from it."""
+    """The growth of D_alpha with the order: an optional mixin of a pair."""
 
     @property
     def is_linear_in_order(self) -> bool:
@@ -269,7 +269,7 @@ class Finite(ABC):
 
 
 def growth_of(pair: Dichotomy) -> Growth:
-    """How D_alpha of the pair grows with the order; nothing is known of it by default."""
+    """The growth of D_alpha of the pair with the order; unknown by default."""
     return pair if isinstance(pair, Growth) else Growth()
 
 

@@ -49,7 +49,8 @@ _ORDER_PRECISIONS = (128, 512)
 @total_ordering
 @attrs.frozen(eq=False, repr=False)
 class Exponential:
-    """An exact real number of the field Q(e^r : r rational), in lowest terms unless these are too far apart (`MOST_STEPS`).
+    """An exact real number of the field Q(e^r : r rational), in lowest terms unless their exponents differ by too much
+    (`MOST_STEPS`).
 
     Rational numbers and c e^r always are in lowest terms.
 
@@ -228,7 +229,7 @@ def total(summands: Iterable[Exponential]) -> Exponential:
 
 
 def read(value: object) -> Exponential | None:
-    """An operand as an element of the field; None for what is no number."""
+    """An operand as an element of the field; None for other types."""
     if isinstance(value, Exponential):
         return value
     try:
@@ -440,7 +441,7 @@ def _exact(value: object, subject: str = "probability") -> Exponential:
 
 
 Probabilities = tuple[Exponential | None, Exponential | None]
-"""Those of one outcome under two laws; None for 0."""
+"""The probabilities of one outcome under two laws; None for 0."""
 
 
 def _counted(
@@ -476,7 +477,7 @@ def _positive_ball(value: Exponential | None, precision: int) -> arb:
 
 
 def _top(pairs: Sequence[tuple[Exponential | None, Exponential | None]]) -> Bracket | None:
-    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it as finely as asked.
+    """sup ln(p/q) where it is infinite or of the form ln(c) + r, else None: the cells then enclose it to any precision.
 
     Only quotients that may be the largest by their enclosures are computed exactly.
     """

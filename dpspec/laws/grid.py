@@ -44,10 +44,10 @@ class GridLoss:
     Args:
         spreads: the different factors.
         step: the distance of grid points.
-        size: how many points are looked at, a power of two.
+        size: the number of grid points, a power of two.
         offset: what is added to every point.
         variance: v above, at most 1/256.
-        drift: how far the sum of the losses may be from what the doubles say, besides.
+        drift: a bound on the further error of the sum of the losses as doubles.
         rest, singular: bounds of the P-mass outside, above and below.
     """
 
@@ -123,7 +123,7 @@ class GridLoss:
         return lower + self.singular, min(Fraction(1), upper + self.rest)
 
     def _threshold(self, epsilon: arb) -> tuple[float, float]:
-        """Where the grid is cut, and how far from there the threshold may be."""
+        """The index at which the grid is cut, and the largest distance of the threshold from there."""
         threshold = epsilon - ball(self.offset)
         middle = float(threshold.mid())
         radius = 2 * math.nextafter(float(threshold.rad()), math.inf)
@@ -161,10 +161,10 @@ _BELOW_THE_GUESS = 1 / 2, 3 / 4
 """Shares of the bound by Chernoff: the curve is mostly above delta at one of them, which proves that the epsilon is positive."""
 _CLOSE = 2.0**-40
 _NEAR = 2.0**-12
-"""A bracket of an epsilon that is relatively wider than this is looked at again."""
+"""The relative width of a bracket of epsilon above which it is refined."""
 _FINE = 2.0**-24
 _FARTHEST = 10**12
-"""No epsilon beyond is looked at."""
+"""The largest epsilon that is searched."""
 
 
 CAREFUL = np.errstate(over="raise", invalid="raise")
@@ -181,7 +181,7 @@ class TiltedCurve(ABC):
         """About ln E e^(tilt L)."""
 
     def log_integrand(self, tilt: float) -> float:
-        """What decides which tilt is best at a threshold, but for -tilt times the threshold."""
+        """The exponent whose minimum is the best tilt at a threshold, without the term -tilt times the threshold."""
         return self.log_moment(tilt)
 
     @abstractmethod
@@ -202,7 +202,7 @@ class TiltedCurve(ABC):
                 place += way
         return 2.0**place
 
-    # -- what is asked ----------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------
 
     @CAREFUL
     def hockey_stick(self, epsilon: Number) -> Bracket:
@@ -217,7 +217,8 @@ class TiltedCurve(ABC):
 
     @CAREFUL
     def epsilon_at(self, delta: Fraction, top: Number) -> Bracket:
-        """Where the curve H crosses delta: at most at the largest loss, and where H <= delta and where H > delta is proved.
+        """The point where the curve H crosses delta: at most the largest loss, with proofs of H <= delta and H > delta on both
+        sides.
 
         Guessed by secants; where that leads astray, halved.
 
@@ -410,7 +411,7 @@ def _on_one_lattice(factors: Sequence[Factor]) -> list[tuple[LossPieces, int, La
 
 
 def _span(laid: Sequence[tuple[LossPieces, int, Lattice]]) -> float:
-    """How many points of its lattice the widest loss covers."""
+    """The number of points of its lattice that the widest loss covers."""
     return max(float(np.max(pieces.high) - np.min(pieces.low)) / float(lattice.spacing) for pieces, _, lattice in laid)
 
 

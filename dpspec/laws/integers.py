@@ -348,7 +348,7 @@ _WIDEST = Fraction(10) ** 300
 
 
 def _corrections(variance: float, y: float, precision: int) -> int:
-    """How many corrections bring the bound of the remainder below 2^-precision times the first term, or as near as they can."""
+    """The number of corrections that bring the bound of the remainder below 2^-precision times the first term, or close to it."""
     wanted = -math.log(2) * precision - min(y * y / 2, precision) - math.log(variance) / 2 - 3
     fall = math.log(4 * math.pi**2 * variance)
     count = 1
@@ -389,13 +389,13 @@ _WALK = 64
 _FEW = 8
 _NEAR = 1 / 16
 _LARGEST = 700
-"""Where e^epsilon leaves the range of doubles."""
+"""The exponent at which e^epsilon leaves the range of doubles."""
 _ROOT_TWO = math.sqrt(2)
 
 
 @attrs.frozen
 class DiscreteGaussianShift(Dichotomy, Growth):
-    """Two discrete Gaussians of one variance at integer centers `shift` apart.
+    """Two discrete Gaussians of one variance at integer centers with difference `shift`.
 
     D_alpha = alpha shift^2 / (2 variance) + ln(Z(theta) / Z(0)) / (alpha - 1), where Z(theta) is the normaliser of the lattice
     displaced by theta = (alpha - 1) shift. Z(theta) <= Z(0), with equality when theta is an integer; so
@@ -618,7 +618,7 @@ class StaircaseLaw(AtomicLaw):
     def _flat(
         self, low: Fraction, high: Fraction, centers: tuple[Fraction, Fraction]
     ) -> Iterator[tuple[Fraction, Fraction, Fraction]]:
-        """Where pieces between two ends begin, how long they are, and a point in each."""
+        """The start and the length of the pieces between two ends, and a point in each."""
         ends, first = (
             {low, high},
             Fraction(int(self.is_whole)),

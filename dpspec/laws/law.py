@@ -1,5 +1,5 @@
-"""Laws: what a mechanism does to one dataset, P_x, the distribution of its output (Bailie, Gong, Meng and Drechsler 2024), and
-how two of them are compared.
+"""Laws: P_x, the distribution of the output of a mechanism on a dataset x (Bailie, Gong, Meng and Drechsler 2024), and
+the comparison of two of them.
 
 A law is a mixture of simple parts, and each part is one of four kinds: finitely many atoms; a location law on the
 integers; a location law on the line; or atoms that can only be listed up to a small remainder (products and images of
@@ -73,11 +73,11 @@ class Law(ABC):
 OutputValue = Hashable
 
 _PROBE = 8
-"""The precision at which a law is asked whether it can list its atoms."""
+"""The precision at which it is tested whether a law can list its atoms."""
 
 
 class Kind(enum.Enum):
-    """How the outcomes of a simple law lie."""
+    """The arrangement of the outcomes of a simple law."""
 
     ATOMS = "finitely many atoms"
     INTEGERS = "a location law on the integers"
@@ -157,7 +157,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
             "compare laws of one kind, or products of the same shape factor by factor",
         )
     for _, part in p_parts + q_parts:
-        # Cells are computed when they are asked for; that a part cannot be listed must be noticed now.
+        # Cells are computed on demand; that a part cannot be listed must be noticed now.
         atomic(part).window(_PROBE)
     return Sandwich.of(lambda precision: listed_cells(p_parts, q_parts, precision))
 
@@ -182,7 +182,7 @@ def _masses(parts: Parts, outcomes: Collection[OutputValue], precision: int) -> 
 
 
 def _rest(parts: Parts, masses: Sequence[arb]) -> arb:
-    """What the listed outcomes leave over: nothing, exactly, for finite laws."""
+    """The probability outside the listed outcomes: 0, exactly, for finite laws."""
     if all(part.kind is Kind.ATOMS for _, part in parts):
         return arb(0)
     return (1 - sum(masses, arb(0))).max(arb(0))
@@ -375,7 +375,7 @@ WORK_OF_A_LAW = 100
 
 
 def work_of(law: Law) -> int:
-    """How much work it is to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
+    """The amount of work to compute a law and to compare it: `WORK_OF_A_LAW`, and one unit for each answer of each outcome.
 
     Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
 
@@ -388,7 +388,7 @@ def work_of(law: Law) -> int:
 
 
 def size_of(law: Law) -> int:
-    """How many outcomes are gone through when a law is compared with another one; those of equal factors once.
+    """The number of outcomes that are enumerated when a law is compared with another one; those of equal factors once.
 
     >>> size_of(FiniteLaw.bernoulli("1/2"))
     3
@@ -457,7 +457,7 @@ LawRelation = Callable[[Location, Location], bool]
 
 
 def _somewhere(p_parts: Parts, q_parts: Parts, relation: LawRelation) -> bool:
-    """Whether one location part of P stands in the relation to all parts of Q of its kind (vacuously, when Q has none)."""
+    """Whether one location part of P has the relation to all parts of Q of its kind (vacuously, when Q has none)."""
     return any(
         all(relation(p, q) for _, q in _location(q_parts, kind))
         for kind in (Kind.INTEGERS, Kind.LINE)

@@ -25,7 +25,7 @@ from dpspec.laws.dichotomy import Cell
 from dpspec.laws.numeric import hull
 
 LinePoint = Fraction | None
-"""A point of the line; None stands for the infinite end on its side."""
+"""A point of the line; None means the infinite end on its side."""
 
 
 class Location(ABC):
@@ -126,7 +126,7 @@ def _end_value(p: Location, q: Location, end: Fraction, precision: int) -> arb:
 
 
 def _vertex(p: Location, q: Location, low: LinePoint, high: LinePoint, precision: int) -> arb | None:
-    """Where the quadratic ln(p/q) turns, when that may lie in the interval."""
+    """The vertex of the quadratic ln(p/q), when it may lie in the interval."""
     if p.curvature == q.curvature:
         return None
     slope, curvature = arb(0), arb(0)

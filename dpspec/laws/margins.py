@@ -1,4 +1,4 @@
-"""How far a number lies from the true one: margin, coverage and standard deviation of symmetric laws.
+"""Errors of released numbers: margin, coverage and standard deviation of symmetric laws.
 
 For a number Y whose law is symmetric about its true value n, and a level L in (0, 1),
 

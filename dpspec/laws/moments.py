@@ -29,7 +29,7 @@ from dpspec.laws.numeric import hull
 _PRECISION = 64
 """Of the cells of a pair: more of them take long, and say little more."""
 _FARTHEST = 1 << 16
-"""Gaussian laws farther apart, in standard deviations times the power, are not integrated."""
+"""The largest difference of Gaussian means, in standard deviations times the power, that is integrated."""
 _MOST_TERMS = 1 << 17
 """A discrete Gaussian pair with more outcomes in reach goes through its cells."""
 
@@ -51,7 +51,7 @@ class RatioMean:
         return w.log() * self._factor(w) if self.is_log else (ball(self.power) * w.log()).exp()
 
     def continued(self, w: acb, analytic: bool) -> acb:
-        """f(w) for complex w, with no value where `analytic` is asked for and the cut of the logarithm is met."""
+        """f(w) for complex w; not finite where `analytic` is requested and w is on the branch cut of the logarithm."""
         logarithm = w.log(analytic)
         return logarithm * (w if self.power == 1 else -1) if self.is_log else (acb(ball(self.power)) * logarithm).exp()
 

@@ -17,7 +17,7 @@ from dpspec.base.exact import Number, ball, bits
 _MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64
 _FREE_TURNS = 8
-"""So many turns may a search be behind halving."""
+"""The number of steps by which a search may be slower than bisection."""
 
 
 def rational_exponential(value: Number) -> Fraction | None:
@@ -118,7 +118,7 @@ def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
 
 
 def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> arb:
-    """P(X >= least) for X ~ Bin(trials, chance), 0 < chance < 1.
+    """P(X >= least) for X ~ Bin(trials, p) with p = `chance`, 0 < p < 1.
 
     >>> binomial_tail(2, Fraction(1, 2), 1, 64)
     0.750000000000000

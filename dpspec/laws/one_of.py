@@ -1,4 +1,4 @@
-"""Many outputs of which one, and no one knows which, has another law: a record in one of many batches."""
+"""Products of outputs of which exactly one, at an unknown index, has another law: a record in one of many batches."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dpspec.laws.law import Law
 from dpspec.laws.numeric import normal_cdf
 
 _STEPS = 16
-"""So many thresholds for each standard deviation."""
+"""The number of thresholds for each standard deviation."""
 _MOST_CELLS = 1 << 12
 _GUARD = 128
 
@@ -62,7 +62,7 @@ class InOneOf(Law):
 
 @attrs.frozen(cache_hash=True)
 class InBatches(Law):
-    """What is released about batches of some records, too many to list the ways to fill them: it is compared with itself alone.
+    """The law of a release about batches of some records, too many to list all assignments: it is compared with itself alone.
 
     Args:
         released: what is released about a batch.

@@ -4,8 +4,8 @@ The law of L = ln(dP/dQ) under P decides every functional of a pair, and it adds
 al. 2022, Example 4.6). These arrays are what the convolution of `dpspec.laws.grid` starts from; every pair that can be cut into
 cells has them.
 
-On a grid a loss is moved to its points such that the masses of both laws stay. Sums of independent losses are tilted, so that
-doubles resolve the tail that is asked for, and carry the error of the FFT.
+On a grid, losses are moved to grid points such that the masses of both laws are preserved. Sums of independent losses are tilted,
+so that doubles resolve the required tail, and carry the error of the FFT.
 
 With L = dQ/dP of a pair (P, Q) and the rate q, the loss of (R, P), R = (1 - q) P + q Q, is g = ln(1 - q + q L), that of (P, R) is
 -g. So the cells are cut where g passes the multiples of the step, and have the masses of P and the means of L of the noise. A
@@ -49,7 +49,7 @@ _GAUSSIAN_REST = Fraction(1, 10**42)
 _UNSEEN = 2.0**-900
 
 _MOST_CELLS = 1 << 20
-"""One loss has at most about so many cells; cells get wider than was asked for where that is not enough."""
+"""The approximate largest number of cells of one loss; cells are wider than requested where that is not enough."""
 _FARTHEST = 2.0**20
 """Losses beyond are not put on a grid."""
 
@@ -252,7 +252,8 @@ def _normal_masses(ends: Floats) -> tuple[Floats, Floats]:
 _WIDEST_CELL = 1 / 16
 """In standard deviations; wider cells are cut."""
 _MOST_MU = 20.0
-"""Gaussian laws farther apart have masses that are no normal doubles where the other law has its own."""
+"""The largest difference of Gaussian means: beyond it, one law has masses that are no normal doubles where the other has its
+own."""
 _NODES = 8
 _ELLIPSE = 32.0
 
@@ -326,7 +327,7 @@ def _cut(rate: float, step: float, ends: Floats) -> tuple[Floats, Floats]:
 
 
 def _error(rate: float, reach: float, largest: float) -> float:
-    """How far off g may be, for ln L up to a reach: dg = q L / (1 - q + q L) d ln L, and roundings of the parts."""
+    """A bound on the error of g, for ln L up to a reach: dg = q L / (1 - q + q L) d ln L, and roundings of the parts."""
     return 128 * UNIT * (2 + reach + largest) / (1 - rate)
 
 
@@ -522,7 +523,7 @@ def summed(places: npt.NDArray[np.int64], masses: Floats, size: int = 0) -> Floa
 
 
 _CUT = 2.0**-60
-"""What the ends of a tilted factor may hold, in all its repetitions, to be left out."""
+"""The largest mass of the ends of a tilted factor, in all its repetitions, that is left out."""
 
 _TINY = 2.0**-200
 """More than all that underflows: a sum of at most 2^64 numbers below 2^-1000."""

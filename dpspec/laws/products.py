@@ -137,7 +137,8 @@ class Convolved(Dichotomy, Composite):
             return Bracket(lower=self._of_one(lambda pair: pair.epsilon_at(delta, precision=precision)), upper=top)
 
     def _of_one(self, functional: Callable[[Dichotomy], Bracket]) -> Number:
-        """What one release alone gives away is a lower end: the others are no longer looked at."""
+        """A divergence of one release alone that is this large is a sufficient lower bound: the other releases are not
+        evaluated."""
         return max(functional(pair).lower for pair, _ in self.releases())
 
 
@@ -291,7 +292,7 @@ class ProductDichotomy(Convolved, Growth):
         return self._once("max_log_ratio", precision, lambda: total(self._largest_ratios(precision)))
 
     def _largest_ratios(self, precision: int) -> Iterator[Bracket]:
-        """Those of equal factors together: thousands of equal answers are one multiple."""
+        """The largest ratios, those of equal factors together: thousands of equal answers are one multiple."""
         for factor, times in Counter(self.factors).items():
             found = factor.max_log_ratio(precision=precision)
             yield found if times == 1 or found.lower.is_infinite else found.scaled(times)

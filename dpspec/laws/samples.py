@@ -1,4 +1,4 @@
-"""Pairs of a release on a random sample of the records: what a sample hides (privacy amplification by subsampling).
+"""Pairs of laws of a release on a random sample of the records (privacy amplification by subsampling).
 
 On a random sample each record takes part with probability q, independently of all others. Let (P, Q) be the laws of a release
 without and with one record; then the sampled release has the law P without it, and R = (1 - q) P + q Q with it. All that is known
@@ -34,7 +34,7 @@ MOST_ORDER = 64
 
 _GUARD = 64
 _TURNS = 4
-"""So often the bits are doubled until a moment is known well: the first ones cancel where a sample hides nearly all."""
+"""The number of times that the precision is doubled until a moment is known well: the first moments cancel under subsampling."""
 
 
 def sampled(pair: Dichotomy, rate: Fraction) -> Dichotomy:
@@ -113,7 +113,7 @@ class Sampled(Dichotomy):
             return Bracket.around(-(1 + ball(self.rate) * (1 / ball_exponential(loss, precision + 64) - 1)).log(), least=0)
 
     def cells(self, precision: int) -> Cells:
-        """Those of (P, Q), each with what R has there."""
+        """The cells of (P, Q), each with its probability under R."""
         with ctx.workprec(precision + 32):
             rate = ball(self.rate)
             found = tuple(_on_sample(cell, rate) for cell in self.pair.cells(precision))
@@ -226,7 +226,7 @@ def _divergence(pair: Dichotomy, rate: Fraction, order: Fraction, precision: int
 
 
 def _known_well(pair: Dichotomy, value: Callable[[int], arb], precision: int) -> Bracket | None:
-    """A value of at least 0 to about as many bits as asked for, with more bits to work with where it cancels; None if unknown."""
+    """A value of at least 0 to about the requested number of bits, with a higher precision where it cancels; None if unknown."""
     best: Bracket | None = None
     for turn in range(_TURNS if is_refined(pair) else 1):
         working = (precision + _GUARD) << turn
@@ -241,7 +241,8 @@ def _known_well(pair: Dichotomy, value: Callable[[int], arb], precision: int) ->
 
 
 def drawn(pair: Dichotomy, rate: Fraction) -> Dichotomy:
-    """What bounds samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q, P) do.
+    """The bounding pair of samples of a fixed size, whose share is `rate`, in both orders, where samples differ as (P, Q) or (Q,
+    P).
 
     From below by (R, P) and (P, R), the laws of two datasets; from above by the least pair above both.
 
@@ -303,7 +304,7 @@ class FixedSizeSample(Dichotomy):
         return self
 
     def _larger(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
-        """The larger one of both orders of the samples' pair, with the record that takes part by chance."""
+        """The larger one of both orders of the samples' pair, with the record that is sampled with the given probability."""
         ways = (self.pair, self.pair.reverse())
         return functools.reduce(Bracket.__or__, (functional(sampled(way, self.rate).reverse()) for way in ways))
 

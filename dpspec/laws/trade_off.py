@@ -4,7 +4,7 @@
 
 the smallest error of the second kind at level a. It is convex, non-increasing and at most 1 - a, which it reaches for P = Q
 alone. Of two laws with finitely many rational atoms it is piecewise linear with rational knots (Neyman and Pearson), as is every
-curve here. Larger is more private: T(P, Q) >= f is what f-differential privacy asks (Dong, Roth and Su 2022).
+curve here. Larger is more private: T(P, Q) >= f is the condition of f-differential privacy (Dong, Roth and Su 2022).
 
 The least mu with T(P, Q) >= G_mu of any pair of laws lies in a bracket where there is no exact trade-off function.
 
@@ -184,8 +184,8 @@ class TradeOff:
         return other >= self
 
     def least_mu(self, *, precision: int = 64) -> Bracket:
-        """The least mu with T >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu): how many standard deviations apart two Gaussians are
-        that are no harder to tell apart.
+        """The least mu with T >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu): the difference, in standard deviations, of the means of
+        two Gaussians that are at least as hard to distinguish.
 
         Between two knots T - G_mu is concave, so the knots decide: the largest Phi^-1(1 - a) - Phi^-1(T(a)).
 
@@ -249,7 +249,7 @@ def _gap(knot: Knot, precision: int) -> Bracket:
 _LINES_PER_BIT, _MOST_LINES = 2, 256
 _SPARE = 64
 _EVENTS = 16
-"""So many events are evaluated, those that are best in doubles."""
+"""The number of events that are evaluated rigorously, those that are best in doubles."""
 
 Tangent = tuple[arb, arb]
 """(c, t) of the line c - t a."""
@@ -443,7 +443,7 @@ CurvePoint = tuple[arb, arb]
 """t, and h(t)."""
 
 _FINEST = Fraction(1, 1 << 11)
-"""How far apart, in ln t, the three points are at least; the bracket has a width of about its square."""
+"""The least distance of the three points, in ln t; the width of the bracket is about its square."""
 _SHRINK = 8
 _TURNS = 48
 _WIDER, _GROWTH = 6, 4

@@ -1,4 +1,4 @@
-"""What is well formed and still misleading in specification files: named findings, each with its line and what to do."""
+"""The linter: named findings on misleading statements in well-formed specification files, each with its line and advice."""
 
 from dpspec.linter.finding import Finding, Severity, declared_findings
 from dpspec.linter.findings import lint

@@ -1,4 +1,4 @@
-"""What a finding of the linter is, and how one is declared.
+"""Findings of the linter, and their declaration.
 
 A finding is a function ``(file, context)`` that yields what it has `Seen`. Its docstring says what is found and why that matters;
 it is the text of the reference page.
@@ -26,7 +26,7 @@ class Severity(enum.Enum):
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """One thing that the linter has found.
+    """One result of the linter.
 
     Args:
         code: which kind of finding it is.
@@ -34,7 +34,7 @@ class Finding:
         file, line: where.
         message: what was seen.
         advice: what to do about it.
-        explained: why it is meant to stand, as the file says; None when it does not say so.
+        explained: the reason from the file why it is accepted; None when the file gives none.
     """
 
     code: str
@@ -48,13 +48,13 @@ class Finding:
 
 @attrs.frozen(kw_only=True)
 class Seen:
-    """What a finding function has seen.
+    """The result of a finding function.
 
     Args:
         path: where in the file, as a dotted path such as ``expect[2]``.
         message: what, with the values.
         advice: what to do about it.
-        explained: why it is meant to stand, when the very place says so.
+        explained: the reason why it is accepted, when it is given at that place.
     """
 
     path: str
@@ -78,7 +78,7 @@ class Linted:
 
 @attrs.frozen(kw_only=True)
 class LintContext:
-    """What a finding may use besides its file.
+    """The resources of a finding in addition to its file.
 
     Args:
         registry: everything that is registered.

@@ -30,14 +30,14 @@ from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
 from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
 from dpspec.risks.candidates import candidates_within
-from dpspec.risks.exposed import exposed_records
+from dpspec.risks.exposure import exposed_records
 from dpspec.specfile.deployment import BLOCKS
 from dpspec.specfile.document import Expectation, SpecDocument
-from dpspec.specfile.given import given_table
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
+from dpspec.specfile.table_input import given_table
 from dpspec.verifier.exhaustive import verify
-from dpspec.verifier.growth import exchanged, grown
+from dpspec.verifier.miniatures import exchanged, grown
 from dpspec.verifier.verdict import Outcome
 
 LISTED = 2000
@@ -50,7 +50,8 @@ RAISED = 200
 
 @finding("vacuous", Severity.ERROR)
 def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """No universe of a small space has two datasets at finite distance: nothing is asked, and every mechanism passes."""
+    """No universe of a small space has two datasets at finite distance: the claim is vacuous, and every mechanism satisfies
+    it."""
     document = file.document
     instances = [(f"miniature[{place}].space", m.title, m.spec) for place, m in enumerate(document.miniatures)]
     for path, what, spec in instances or [("multiverse", "the specification", document.spec)]:
@@ -84,7 +85,7 @@ def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen
 
 
 def _unseen(done: int, total: int) -> None:
-    """Progress that nobody watches."""
+    """Ignore progress."""
 
 
 @finding("no-such-pair", Severity.WARNING)
@@ -199,7 +200,7 @@ def _fixed_totals(spec: PrivacySpec) -> tuple[Invariant, ...]:
 
 @memoize(maxsize=1024)
 def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: DatasetSpace) -> str | None:
-    """Why the known invariants determine another one; remembered, since the files of one collection share their blocks."""
+    """The reason why the known invariants determine another one; cached, since the files of one collection share their blocks."""
     try:
         found = determines(known, (invariant,), space)
     except DpspecError:
@@ -235,7 +236,7 @@ def _is_larger(unit: str, than: str, units: tuple[str, ...]) -> bool:
 
 
 def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
-    """Every unit that an object or its parameters name, apart from the invariants that are published anyway."""
+    """Every unit that an object or its parameters name, except those of invariants, which are published anyway."""
     if thing in held:
         return
     if isinstance(thing, tuple):
@@ -251,7 +252,7 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
             yield from _units(value, held)
 
 
-# --- what is said beside the claim ----------------------------------------------------------------
+# --- statements other than the claim --------------------------------------------------------------
 
 
 @finding("assumed-block", Severity.WARNING)
@@ -328,7 +329,7 @@ def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 @finding("unaccounted-step", Severity.WARNING)
 def unaccounted_step(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """Something was done to the data or to the release that the guarantee does not cover."""
+    """A step that was applied to the data or to the release, and that the guarantee does not cover."""
     for place, one in enumerate(file.document.unaccounted):
         yield Seen(
             path=f"unaccounted[{place}]",
@@ -367,7 +368,7 @@ def does_not_recompute(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 @finding("several-deltas", Severity.WARNING)
 def several_deltas(file: Linted, _: LintContext) -> Iterator[Seen]:
-    """Values of epsilon at different deltas stand in one file, where a reader will compare them. Quote all at one delta."""
+    """A file gives values of epsilon at different deltas, which a reader will compare. Quote all at one delta."""
     document, seen = file.document, dict[Fraction, str]()
     if document.spec.budget.parameter == "epsilon":
         own = getattr(document.spec.output_divergence, "delta", None)
@@ -473,7 +474,7 @@ def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
 def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
     """Bounded and unbounded neighbours in one ledger: some parts compare datasets of different size, others never do.
 
-    A record replaced is one removed and one added, so the numbers of the two kinds do not add up as they stand.
+    A replaced record is one removed and one added, so the numbers of the two kinds do not add up directly.
     """
     ledger = file.document.ledger
     if ledger is None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names as late_names
+from dpspec.base.lazy import late_names as late_names
 
 if TYPE_CHECKING:
     from dpspec import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from dpspec.base import errors as errors, exact as exact, params as params, randomness as randomness
     from dpspec.base.errors import IncompatibleBlocksError as IncompatibleBlocksError, ParameterError as ParameterError
     from dpspec.base.exact import Bracket as Bracket, Number as Number, ln as ln, number as number
-    from dpspec.base.late import late_module as late_module
+    from dpspec.base.lazy import late_module as late_module
     from dpspec.base.memo import memoize as memoize
     from dpspec.base.params import (
         Exact as Exact,
@@ -94,7 +94,7 @@ _HOMES = {
         "ln",
         "number",
     ),
-    "dpspec.base.late": (
+    "dpspec.base.lazy": (
         "late_module",
         "late_names",
     ),
@@ -191,7 +191,7 @@ _HOMES = {
         "explain",
     ),
 }
-"""What most plugins need."""
+"""The names that most plugins need."""
 _TOPICS = {
     "answers": "dpspec.grammar.answers",
     "blocks": "dpspec.blocks",
@@ -208,7 +208,7 @@ _TOPICS = {
     "tables": "dpspec.grammar.tables",
     "workers": "dpspec.grammar.workers",
 }
-"""What some need, by topic: modules whose public names stay."""
+"""Names for some plugins, by topic: modules whose public names are stable."""
 
 __all__ = [*_TOPICS, *(name for names in _HOMES.values() for name in names)]  # noqa: PLE0604
 __getattr__, __dir__ = late_names(__name__, _HOMES, _TOPICS)

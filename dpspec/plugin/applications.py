@@ -81,8 +81,8 @@ from dpspec.report.json import (
     file_report as file_report_data,
     written as json_written,
 )
+from dpspec.report.pages import printed
 from dpspec.report.risk import KEEPING, file_numbers, numbers_cells, numbers_data, numbers_note, numbers_title
-from dpspec.report.shown import printed
 from dpspec.report.subject import CurveSubject, curve_subject, noise_laws
 from dpspec.report.terminal import (
     BAD,
@@ -103,7 +103,7 @@ from dpspec.report.terminal import (
     thing_in_words,
 )
 from dpspec.report.text import counted, ledger_data, summary as outcome_summary, verdict_lines
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from dpspec.risks.engine import RiskRow, at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
@@ -114,7 +114,6 @@ from dpspec.specfile.deployment import (
     PublishedSource,
 )
 from dpspec.specfile.document import Expectation
-from dpspec.specfile.given import WARNING
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import (
     REPORT,
@@ -126,8 +125,8 @@ from dpspec.specfile.reader import (
     parse,
     read_text,
 )
+from dpspec.specfile.table_input import WARNING
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier.derived import METHOD
 from dpspec.verifier.document import (
     STANDING_WORDS,
     FileReport,
@@ -138,6 +137,7 @@ from dpspec.verifier.document import (
     verify_document,
 )
 from dpspec.verifier.exhaustive import guarded
+from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change
 from dpspec.verifier.verdict import Witness

@@ -30,7 +30,7 @@ from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.multiverse import Universe, seen_to_fix
 from dpspec.blocks.parts import Entries, NumberLists, Trials, order_tried
 from dpspec.blocks.space import MEMBERS, presented
-from dpspec.blocks.tried import Ray
+from dpspec.blocks.trial_lists import Ray
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import PlainFunction, annotated, parameters_of
 from dpspec.grammar.spec import blocks_of
@@ -39,13 +39,12 @@ from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
 from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.enclosed import Chance, Enclosed, EnclosedLaw, integral
+from dpspec.laws.enclosures import Chance, Enclosed, EnclosedLaw, integral
 from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.numeric import hull
 from dpspec.laws.products import UnionDichotomy, product_of
 from dpspec.verifier.codec import error_from_data, error_to_data, from_data, to_data
-from dpspec.verifier.derived import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import Asked, telling_event, with_probabilities
 from dpspec.verifier.exhaustive import NOTHING, asked_of, computed_law, not_empty, verify as verify_exhaustively
@@ -64,7 +63,16 @@ from dpspec.verifier.expression import (
     written,
 )
 from dpspec.verifier.functions import ERROR, SECONDS, FunctionError, FunctionJudge, NamedFunction, PowerError, Sampling, parts_of
-from dpspec.verifier.observed import Observed, Placeholder, UnobservableError, compared_by_value, observed, observed_raise, steady
+from dpspec.verifier.observation import (
+    Observed,
+    Placeholder,
+    UnobservableError,
+    compared_by_value,
+    observed,
+    observed_raise,
+    steady,
+)
+from dpspec.verifier.proof import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Event, Notice, ProofStep, UniverseResult, Witness
 
 __all__ = [

@@ -44,9 +44,9 @@ from dpspec.grammar.tables import (
 )
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
-from dpspec.risks.exposed import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
-from dpspec.specfile.given import WARNING, formats_of, given_sources, given_table, released_files, table_file, table_name
+from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
+from dpspec.specfile.table_input import WARNING, formats_of, given_sources, given_table, released_files, table_file, table_name
 
 __all__ = [
     "HOUSEHOLD_ID",

@@ -1,12 +1,12 @@
 """Conversions of budgets: every chain of formulas from one output divergence to another, and budgets by their names.
 
-The graph has output divergences as nodes and `Conversion`s as arrows. A path takes the upper end of each step's bracket on to the
-next, so that its number is on the safe side; the lower ends are taken along to tell how much of the width is rounding.
+The graph has output divergences as nodes and `Conversion`s as arrows. A path applies each step to the upper end of the bracket of
+the step before, so that its number is on the safe side. The lower ends are propagated as well, to separate rounding from slack.
 
-Budgets go by their names: somebody writes rho = 2.63, or epsilon at delta = 1e-10.
+Budgets are identified by their names, as users write them: rho = 2.63, or epsilon at delta = 1e-10.
 
-A name of a budget is shared by several divergences (approximate privacy and pbdp both say epsilon at a delta). The first that is
-registered is taken, and the others are told; a divergence can always be named itself.
+Several divergences may share the name of a budget (approximate privacy and pbdp both have an epsilon at a delta). The first
+registered one is used, and the others are reported; a divergence can always be named explicitly.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from typing import cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, MissingKeyError, NoFormulaError, ParameterError, UnknownNameError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.params import build, did_you_mean, parameters
-from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.rule import BudgetTheorem, Conversion, TheoremNumber
@@ -153,14 +153,14 @@ KIND = "output_divergences"
 
 @attrs.frozen(kw_only=True)
 class Conversions(Showable):
-    """What a budget says in other terms.
+    """The result of a conversion: a budget in other terms.
 
     Args:
         source: the divergence of the given budget.
         value: the budget.
-        goal: the divergence that was asked for.
+        goal: the target divergence.
         paths: every way there, best first.
-        alike: other divergences whose budgets go by the name that was asked for.
+        alike: other divergences whose budgets have the requested name.
     """
 
     source: OutputDivergence
@@ -172,11 +172,11 @@ class Conversions(Showable):
 
 @attrs.frozen(kw_only=True)
 class TheoremNumbers(Showable):
-    """What theorems about mechanisms say of their budgets, from the parameters of the mechanisms.
+    """Theorems on the budgets of mechanisms, evaluated at the parameters of the mechanisms.
 
     Args:
         given: the parameters, as texts.
-        goal: the divergence that was asked for.
+        goal: the target divergence.
         theorem: the name of the route.
         numbers: one for each mechanism that the parameters fit.
     """
@@ -190,12 +190,13 @@ class TheoremNumbers(Showable):
 def budget_at(
     registry: Registry, source: OutputDivergence, value: Number, parameter: str, at: Mapping[str, str]
 ) -> Bracket | None:
-    """What a budget says of every mechanism that has it in another parameter, such as epsilon at a delta: by the best path.
+    """The implied value of another parameter, such as epsilon at a delta, for every mechanism with a given budget: by the best
+    path.
 
     Args:
         source: the divergence of the budget.
         value: the budget, in the first of its `budget_parameters`.
-        parameter: the budget that is asked for.
+        parameter: the target parameter.
         at: exactly the parameters of the divergence that it belongs to.
 
     Returns:
@@ -224,7 +225,7 @@ def equations(texts: Iterable[str]) -> dict[str, str]:
     """Texts such as "rho=2.63" as names and values, in their order.
 
     Raises:
-        ParameterError: for what is no such text, and for a name that comes twice.
+        ParameterError: for a text of another form, and for a duplicate name.
 
     >>> equations(["epsilon=1", "delta=1e-6"])
     {'epsilon': '1', 'delta': '1e-6'}
@@ -395,7 +396,7 @@ def _beyond(source: OutputDivergence, value: Number, to: str) -> NoFormulaError:
 def _unreached(
     registry: Registry, arrows: Sequence[Conversion], source: OutputDivergence, to: str, at: Mapping[str, str]
 ) -> DpspecError:
-    """Why there is no path: a parameter is missing, or nothing is known."""
+    """The reason why there is no path: a parameter is missing, or nothing is known."""
     ends = _ends(arrows, source)
     classes = _classes(registry, ends)
     wanting = sorted({key for cls in classes if cls.budget_parameters[0] == to for key in _required(cls) - set(at)})

@@ -1,12 +1,12 @@
 """The rules of inference that ship with the core, block by block.
 
-What is *not* here, because it is no statement about two specifications:
+Not included here, because they are not statements about two specifications:
 
 * Post-processing that reads only invariants (Bailie, Gong and Meng 2023). If T satisfies S inside the universes of c, so does any
   f(T(x), c(x)): the mechanism changes and S does not. Outside those universes nothing follows, and no rule here makes a universe
   larger.
 * Amplification by secret sampling (Bailie et al. 2024). T(sample(x)) satisfies another specification than T, on another
-  space, and the statement names the scheme and the neighbour relation together: a property of a mechanism, judged by the exact
+  space, and the statement names the scheme and the neighbour relation together: a property of a mechanism, verified by the exact
   engine.
 * Composition. Two mechanisms go in: a ledger composes them.
 
@@ -57,7 +57,7 @@ def compared_universes(spec: PrivacySpec) -> Iterator[Universe] | None:
     return None if pairs is None else (universe for universe, _ in itertools.groupby(pairs, key=lambda pair: pair[0]))
 
 
-# --- block 5: a larger budget asks for less -------------------------------------------------------
+# --- block 5: a larger budget is a weaker promise --------------------------------------------------
 
 
 _OTHERS = ("space", "multiverse", "input_divergence", "output_divergence")
@@ -152,7 +152,7 @@ def _listed(premise: PrivacySpec, goal: PrivacySpec) -> str | None:
     return f"no budget is larger in any of {count_of(count, 'universe')} with datasets to compare"
 
 
-# --- block 5: what a budget becomes when a divergence is exchanged --------------------------------
+# --- block 5: the budget after a change of divergence ----------------------------------------------
 
 
 def rescaled(budget: Budget, source: OutputDivergence, target: OutputDivergence, factor: Number) -> Budget | None:
@@ -363,7 +363,8 @@ class DominationInside(Rule):
 class OutputDomination(Rule):
     """d_Pr' <= k d_Pr for all laws turns the Lipschitz constant L of a budget into k L.
 
-    The constant is proved by one of the two divergences. What is no constant (a delta that grows, a square) is a `Conversion`.
+    The constant is proved by one of the two divergences. A bound that is not linear (a delta that grows, a square) is a
+    `Conversion`.
     """
 
     name: ClassVar[str] = "output-domination"
@@ -397,7 +398,7 @@ def least_factor(source: OutputDivergence, target: OutputDivergence) -> tuple[Nu
 
 @define
 class EqualLaws(Rule):
-    """A budget of 0 asks for d_Pr(P_x, P_x') = 0 at every finite distance, and so for equal laws where only they are at 0.
+    """A budget of 0 requires d_Pr(P_x, P_x') = 0 at every finite distance, and so equal laws where only they are at 0.
 
     Equal laws are at 0 by every output divergence. (0, delta)-privacy and hockey sticks above epsilon = 0 ask for less.
     """
@@ -431,7 +432,7 @@ class EqualLaws(Rule):
 class SmallerSpace(Rule):
     """X' is a part of X, made of the same records; a mechanism on X is one on X' too, and its laws there are the same.
 
-    Asked of the input divergence is d <= d' on X', since a distance may look at the whole space (shortest paths get longer),
+    The input divergence must satisfy d <= d' on X', since a distance may depend on the whole space (shortest paths get longer),
     and of the universes that invariants cut them out, since D'_c(x) is then D_c(x) within X'. The budget is one number.
     """
 
@@ -462,7 +463,7 @@ class SmallerSpace(Rule):
 
 @memoize(maxsize=512)
 def determined(fine: tuple[Invariant, ...], coarse: tuple[Invariant, ...], space: DatasetSpace) -> Determination:
-    """`determines`, remembered: a search asks about the same invariants more than once."""
+    """`determines`, cached: a search evaluates the same invariants more than once."""
     return determines(fine, coarse, space)
 
 
@@ -510,7 +511,7 @@ class FinerUniverses(Rule):
 class ListedUniverses(Rule):
     """Every two datasets that the conclusion compares share a universe of the premise, with a budget that is no larger.
 
-    What is promised is promised about pairs, so no universe need lie in another one. On spaces that can be listed.
+    The promise is about pairs of datasets, so no universe need be contained in another one. On spaces that can be listed.
     """
 
     name: ClassVar[str] = "listed-universes"
@@ -556,7 +557,7 @@ class ListedUniverses(Rule):
 
 @attrs.frozen(kw_only=True)
 class UnitPromise:
-    """What a promise for one unit is for another.
+    """The promise for one unit that a promise for another unit implies.
 
     Args:
         unit: the other unit.
@@ -572,16 +573,16 @@ class UnitPromise:
 
 
 def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> UnitPromise:
-    """What a specification promises for another unit than it counts: at most k of its own units make a distance of at most k.
+    """The promise of a specification for another unit than it counts, if k of its own units make a distance of at most k.
 
-    Datasets that are k steps apart have laws at most k times as far apart as neighbours, where d_Pr obeys the triangle inequality
+    The laws of datasets at k steps have at most k times the divergence of neighbours, where d_Pr obeys the triangle inequality
     (group privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows
     with k^2). Approximate privacy does not: there (epsilon, delta) becomes (k epsilon, k e^((k - 1) epsilon) delta).
 
     Args:
         spec: the promise.
         unit: the other unit.
-        called: what the unit that the promise counts stands for, where the dataset space has another name for it.
+        called: the counted unit in the terms of the dataset space, where that has another name for it.
     """
     own = called or spec.input_divergence.counted_unit()
     most = None if own is None else most_within(own, unit)

@@ -7,9 +7,9 @@ In JSON a derivation holds the specifications as the texts of specification file
 
 The search goes from the premise towards the goal, breadth first, so that the shortest chain is found.
 
-Rules are believed about each of their steps, and about nothing else: a rule may propose anything, any number of times, in
-circles. So no specification is looked at twice, and depth, breadth and the number of specifications are bounded. Where no
-chain arrives, small spaces are looked at pair by pair.
+Each step of a rule is checked, and nothing else of a rule is trusted: a rule may propose anything, any number of times, in
+circles. So no specification is visited twice, and depth, breadth and the number of specifications are bounded. Where no
+chain of rules is found, small spaces are searched pair by pair.
 
 A specification is moved to a block of another one by one true step, or by a chain of conversions, at the least budget.
 """
@@ -25,10 +25,10 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError, raised_at
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
-from dpspec.base.shown import Showable
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
@@ -60,7 +60,7 @@ class Derivation(Showable):
 
     @property
     def conclusion(self) -> PrivacySpec:
-        """Where it ends."""
+        """The specification of the last step."""
         return self.steps[-1].after if self.steps else self.premise
 
     def then(self, other: Derivation) -> Derivation:
@@ -105,7 +105,7 @@ DEPTH = 8
 """No derivation is longer than this: one step for each block, and conversions and paths between."""
 
 VISITED = 500
-"""At most this many specifications are looked at."""
+"""The largest number of specifications that are visited."""
 
 PROPOSED = 20
 """At most this many steps of one rule at one specification are."""
@@ -124,14 +124,14 @@ def by_right_names(rules: Sequence[Rule], *specs: PrivacySpec) -> Sequence[Rule]
 
 
 def _bears_its_own_name(divergence: OutputDivergence) -> bool:
-    """Whether it is what is registered under its name, or nothing is."""
+    """Whether it is the class that is registered under its name, or the name is not registered."""
     known = [e for e in installed().registry if e.kind == "output_divergences" and e.name == divergence.name]
     return not known or any(is_a(divergence, entry.cls) for entry in known)
 
 
 @attrs.frozen(kw_only=True)
 class SearchResult:
-    """Where the search ended.
+    """The result of the search.
 
     Args:
         derivation: from the premise to the goal, or to the nearest specification that was reached.
@@ -146,7 +146,7 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
     """The shortest chain of steps from the premise to the goal, or to what agrees with the goal in most blocks.
 
     Raises:
-        PluginContractError: a rule raised, or proposed a step that does not start where it was asked to.
+        PluginContractError: a rule raised, or proposed a step that does not start at the given specification.
     """
     rules = by_right_names(rules, premise, goal)
     wanted = key_of_blocks(goal)

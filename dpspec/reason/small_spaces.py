@@ -1,4 +1,4 @@
-"""The last arguments for an implication: small spaces, looked at event by event and pair by pair.
+"""The last arguments for an implication: exhaustive checks of small spaces, by events and by pairs of datasets.
 
 They are no registered rules, for they see the whole of two small specifications at once; `ARGUMENTS` says what each does.
 """
@@ -27,7 +27,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import rational_exponential
 
 WALKED = 5_000
-"""At most this many datasets of each miniature are looked at."""
+"""The largest number of datasets of each miniature that are checked."""
 
 OF_UNIVERSE = 60
 """At most this many datasets of each universe are compared with each other."""
@@ -42,7 +42,7 @@ ENTRIES = 300_000
 """The datasets that are listed of one space hold at most this many entries together: three vectors of 100,000 bits."""
 
 LABELLED = 50_000
-"""At most this many values of invariants are computed to tell which datasets of one space share a universe."""
+"""The largest number of values of invariants that are computed to decide which datasets of one space share a universe."""
 
 COMPARED = 2_000_000
 """The pairs whose distance is computed in one space hold at most this many entries together, which takes about a second."""
@@ -69,7 +69,7 @@ class SmallCase:
 
     @property
     def kind(self) -> tuple[object, ...]:
-        """What the families look at: one case of each kind is enough."""
+        """The kind of case: one case of each kind is enough."""
         return self.near, self.together, self.rate, self.allowed.lower
 
 
@@ -83,7 +83,7 @@ _Item = TypeVar("_Item")
 
 @attrs.define
 class _Remembered(Generic[_Item]):
-    """What a generator yields, computed once and only as far as it is read; an error that ends it is raised again."""
+    """The items of a generator, computed once and only as far as they are read; an error that ends it is raised again."""
 
     source: Iterator[_Item]
     found: list[_Item] = attrs.field(factory=list)
@@ -218,7 +218,7 @@ def _invariants(premise: PrivacySpec, conclusion: PrivacySpec) -> tuple[Invarian
 
 
 def entries(dataset: Dataset) -> int:
-    """How many entries a dataset holds, those of its records included: what it costs to look at it once."""
+    """The number of entries of a dataset, those of its records included: the cost of one evaluation."""
     if isinstance(dataset, tuple) and dataset and isinstance(dataset[0], tuple):
         return 1 + sum(map(entries, dataset))
     return 1 + len(dataset) if isinstance(dataset, (tuple, str)) else 1
@@ -235,7 +235,7 @@ def first_datasets(space: DatasetSpace, invariants: int = 1) -> Iterator[Dataset
 
 
 def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[DatasetSpace]:
-    """The space itself when it is small, else what is small of it; larger ones where the budget differs by universe."""
+    """The space itself when it is small, else its miniatures; larger ones where the budget differs by universe."""
     size = conclusion.space.cardinality()
     if size is not None and size <= WALKED:
         yield conclusion.space
@@ -289,7 +289,7 @@ def universes(small: DatasetSpace, space: DatasetSpace, multiverse: Multiverse) 
 
 
 KINDS_CHANGED, RECORDS_CHANGED = 6, 2
-"""So many kinds of records change in spaces without small datasets, and so many records at most."""
+"""The largest number of kinds of records that change in spaces without small datasets, and of records."""
 
 
 @memoize(maxsize=256)
@@ -364,7 +364,7 @@ BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budge
 Line = tuple[Fraction, Fraction]
 """(r, s): p <= r q + s."""
 Lines = Mapping[Pair, tuple[Line, ...]]
-"""What is asked of P_x(S) against P_y(S), by (x, y); nothing of pairs that are left out."""
+"""The required bounds of P_x(S) by P_y(S), by (x, y); pairs without a bound are absent."""
 
 
 @attrs.frozen(kw_only=True)
@@ -427,7 +427,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
     """The inequalities of a specification; None where its space is too large, or single events do not decide.
 
     Args:
-        up: whether what is irrational is rounded up, so that the inequalities ask for no more than the specification, or down.
+        up: whether irrational numbers are rounded up, so that the inequalities require no more than the specification, or down.
     """
     size = spec.space.cardinality()
     if size is None or size > LISTED:
@@ -475,7 +475,7 @@ def _rounded(value: Number, up: bool) -> Fraction:
 
 
 def _broken(given: Lines, asked: Lines) -> Iterator[Broken]:
-    """Every pair on which what is asked does not follow from what is given."""
+    """Every pair on which the required bounds do not follow from the given ones."""
     allowed = _Allowed(_steps(given))
     for pair, wanted in sorted(asked.items(), key=lambda item: repr(item[0])):
         found = next((q for line in wanted if (q := allowed.above(*pair, line)) is not None), None)
@@ -561,7 +561,7 @@ class _Allowed:
         return low if left > 0 else high if right > 0 else None
 
     def corners(self, u: Dataset, v: Dataset) -> Iterator[Fraction]:
-        """Where the straight pieces of p_u(q) meet, ends included."""
+        """The points where the linear pieces of p_u(q) meet, ends included."""
         ends = [(q, *self.piece(u, v, q)) for q in (Fraction(0), Fraction(1))]
         found, waiting = {Fraction(0), Fraction(1)}, [tuple(ends)]
         while waiting and len(found) < MOST_CORNERS:
@@ -632,7 +632,7 @@ def _table(spec: PrivacySpec, *, paths: bool) -> DistanceTable | None:
     """The finite bounds between two datasets, in either order; None where there is a universe without a budget.
 
     Args:
-        paths: whether they are what is granted, rounded up and along paths, or what is asked, rounded down.
+        paths: whether these are given bounds, rounded up and along paths, or required ones, rounded down.
     """
     datasets = list(spec.space.datasets())
     try:
@@ -669,7 +669,7 @@ def _formulas(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) ->
 
 
 def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number], by: Conversion | None) -> bool:
-    """Whether what is granted gives at most what is allowed."""
+    """Whether the given bounds imply the required ones."""
     granted, allowed = row
     if by is None or granted.is_infinite:
         return granted <= allowed
@@ -704,4 +704,4 @@ because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra'
 the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
 concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.""",
 }
-"""What each argument does: its name, and its definition."""
+"""The definition of each argument, by its name."""

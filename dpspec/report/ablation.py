@@ -1,4 +1,4 @@
-"""What each block contributes, as text and as data."""
+"""The contribution of each block, as text and as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a file promises, for two audiences: the people in the data, and those who must judge it (Kazan 2025)."""
+"""The promise of a file for two audiences: the people in the data, and technical readers (Kazan 2025)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.terminal import FAINT, budget_in_words, drawn, thing_in_words
-from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 from dpspec.risks.candidates import Candidates, candidates_within
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 LEVELS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))
 FACTORS = (2, 10)
 FURTHEST = 3
-"""How far one looks for two datasets that the budget speaks about."""
+"""The largest distance that is searched for two datasets that the budget constrains."""
 POWER, GROWTH = "power of the best test at level {}", "probability that the release favours the truth {}-fold"
 
 
@@ -83,7 +83,7 @@ def nearest(spec: PrivacySpec) -> SmallestStep:
 
 ENGLISH = "en"
 BY_TABLE = "the number depends on the table; --universe-of TABLE gives that of one table, or of a release's report.json"
-"""What a terminal is told beside a public page; the page itself names no option."""
+"""A message for terminals next to a public page; the page itself names no option."""
 OF_TABLE = "The budget is that of the universe of the table that was named."
 PUBLIC = "public.toml"
 _STANDINGS = {Word.RECORDED: "refuted", Word.REFUTED: "refuted"}
@@ -91,7 +91,7 @@ _STANDINGS = {Word.RECORDED: "refuted", Word.REFUTED: "refuted"}
 
 @cache
 def catalogue() -> dict[str, JsonData]:
-    """What the public is told, by language; English first."""
+    """The texts of public pages, by language; English first."""
     text = resources.files("dpspec.report").joinpath(PUBLIC).read_text(encoding="utf-8")
     return tomllib.loads(text)
 
@@ -103,8 +103,8 @@ def public_sentences(
 
     Args:
         found: the file.
-        standing: how its claim stands.
-        step: the smallest distance at which the budget speaks about two datasets; None when that cannot be told.
+        standing: the status of its claim.
+        step: the smallest distance for which the budget bounds anything; None when it is unknown.
         caught: the largest power of a test at level 1/20 within it; None when there is no such number.
         language: one of `catalogue`.
     """
@@ -134,7 +134,7 @@ def _named_unit(unit: str, said: JsonData) -> str:
 
 
 def _facts(held: Iterable[Invariant], said: JsonData) -> str:
-    """What is published exactly, in one line."""
+    """The exactly published facts, in one line."""
     return "; ".join(dict.fromkeys(_fact(fact, said) for fact in held))
 
 
@@ -172,7 +172,7 @@ def is_plain(text: str) -> bool:
 
 
 def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
-    """What one change is, for people; where the divergence has no plain words, that the file defines it.
+    """The meaning of one change in words; where the divergence has no plain words, that the file defines it.
 
     >>> import dpspec as dp
     >>> step_in_words(dp.hamming())
@@ -183,7 +183,7 @@ def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
 
 
 def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH) -> str:
-    """What people are told, before anything else, of a claim whose space or mechanism may be made up."""
+    """The first sentence of a page on a claim whose space or mechanism may be invented."""
     told: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
@@ -206,7 +206,7 @@ def _exact_key(spec: PrivacySpec, step: SmallestStep | None) -> str:
 
 
 def _change_key(spec: PrivacySpec, step: SmallestStep) -> str:
-    """What distance 1 is, where the divergence counts records; else, and further apart, a distance."""
+    """The meaning of distance 1, where the divergence counts records; in other cases, a distance."""
     steps = spec.input_divergence.record_steps(spec.space)
     if steps is None or step.distance != 1 or steps.within is not None or steps.unit != spec.input_divergence.counted_unit():
         return "distance"
@@ -244,7 +244,7 @@ def audience_data(
     """The paragraphs for an audience, and the numbers in them; for the public four statements before them.
 
     The numbers hold for every mechanism that satisfies the specification: the largest power of a test (Kifer et
-    al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest chance that the likelihood ratio of the truth is at least
+    al. 2022, Theorems 6.1 to 6.3 and Section 6.3), and the largest probability that the likelihood ratio of the truth is at least
     a factor (Kifer et al. 2022, Definition 5.4 and Theorem 3 of Section 7.4.1).
 
     Args:
@@ -333,7 +333,7 @@ def _sentence(chance: Bracket, language: str) -> str:
 
 
 def _called(found: SpecDocument, words: JsonData) -> str:
-    """What the units of the blocks stand for, in brackets."""
+    """The meaning of the units of the blocks, in brackets."""
     units = () if found.deployment is None else found.deployment.units
     one = [words["more"]["called_one"].format(unit=words["units"].get(unit, unit), words=called) for unit, called in units]
     return str(words["more"]["called"]).format(units=", ".join(one)) if one else ""
@@ -387,7 +387,7 @@ def cases(chance: Bracket, language: str = ENGLISH) -> str:
 
 
 def hundredths(chance: Bracket) -> int:
-    """The least n from 1 to 100 that is no smaller than a hundred times the chance."""
+    """The least n from 1 to 100 that is at least a hundred times the probability."""
     return next(n for n in range(1, 101) if chance.upper <= Fraction(n, 100) or n == 100)
 
 

@@ -36,7 +36,7 @@ class Remaining(TimeRemainingColumn):
 
 
 class Rate(ProgressColumn):
-    """How much is done, of how much, and how much of it in a second, as far as each is known.
+    """The progress and its rate per second, as far as each is known.
 
     Args:
         unit: what is counted, in the plural.

@@ -79,14 +79,14 @@ def comparison_parts(
     *,
     verbose: bool = False,
 ) -> list[RenderableType]:
-    """The answer, the two files and how the claim of each stands, their blocks, and the reasons.
+    """The answer, the two files with the status of their claims, their blocks, and the reasons.
 
     Args:
         found: the comparison.
         left, right: the two files.
-        standings: how the claim of each stands.
-        risks: what each promise and its mechanism mean to an attacker.
-        verbose: tell every step of the arguments too, what the exact engine checked, and both budgets in words.
+        standings: the status of each claim.
+        risks: the risk reports of each promise and its mechanism.
+        verbose: show every step of the arguments too, what the exact engine checked, and both budgets in words.
     """
     parts: list[RenderableType] = [_relation(found, standings), _titles(left, right, standings), _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
@@ -114,7 +114,7 @@ def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, 
 
 
 def rests_on(letter: str, document: SpecDocument) -> list[str]:
-    """What an answer about a file rests on, and what it does not cover: assumed blocks, steps outside of the guarantee."""
+    """The assumptions and the limits of an answer about a file: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
     beside = [f"{letter} also promises: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
@@ -188,7 +188,7 @@ def _bullet(note: str) -> Table:
 
 def _direction(premise: str, conclusion: str, direction: Direction, wanted: PrivacySpec, *, verbose: bool) -> Group:
     """Whether the premise implies the conclusion, with the steps of the argument; where a mechanism shows the contrary, only
-    those that fail, unless all are asked for."""
+    those that fail, unless all are requested."""
     head = Text.assemble(
         (f"Does {premise} imply {conclusion}?  ", "bold"),
         ({Answer.IMPLIES: "yes", Answer.SEPARATED: "no", Answer.UNKNOWN: "unknown"}[direction.answer], _STYLES[direction.answer]),
@@ -517,7 +517,7 @@ def class_title(found: Order, members: Sequence[int]) -> str:
 
 
 def _matrices(found: Order) -> list[RenderableType]:
-    """The matrix, in as many tables as the width asks for."""
+    """The matrix, in as many tables as the width requires."""
     per_table = max(1, (width() - 5) // 4)
     columns = range(len(found))
     tables: list[RenderableType] = []
@@ -663,7 +663,7 @@ def _shared(spec: PrivacySpec) -> Table:
 
 
 def _one(place: int, one: Yardstick) -> Group:
-    """One yardstick: its head line, and each side with its steps."""
+    """One common measure: its head line, and each side with its steps."""
     spec = one.spec
     head = Text.assemble((f"{place}. {budget_in_words(spec.budget)}", "bold"), f" {place_in_words(spec)}")
     if one.follows_from is not None:
@@ -681,12 +681,12 @@ def _one(place: int, one: Yardstick) -> Group:
 
 
 def place_in_words(spec: PrivacySpec) -> str:
-    """The distance and the standard of a yardstick."""
+    """The distance and the standard of a common measure."""
     return f"for {thing_in_words(spec.input_divergence)}, by {thing_in_words(spec.output_divergence)}"
 
 
 def step_in_words(step: Step, side: YardstickSide) -> str:
-    """What a step does to the budget, how, and whether it is tight."""
+    """The effect of a step on the budget, its reason, and whether it is tight."""
     constant = step.parameters.get("constant")
     reason = step.reason.split(" (", 1)[0] if step.block == "multiverse" else step.reason
     kept = step.before.budget == step.after.budget
@@ -736,7 +736,7 @@ def power_in_words(power: Bracket | None) -> str:
 
 
 def loss_in_words(loss: Number | None) -> str:
-    """How far posterior odds may differ from prior odds."""
+    """The largest factor between posterior odds and prior odds, in words."""
     return "no bound" if loss is None else f"at most e^{loss.decimal()}"
 
 
@@ -750,7 +750,7 @@ def number_of(text: str) -> Number:
 def yardstick_data(
     found: Sequence[Yardstick], names: SpecNames, registry: Registry, standings: Sequence[Standing]
 ) -> dict[str, Any]:
-    """The same as JSON data; each common yardstick with its two derivations, as `dpspec check-derivation` reads them."""
+    """The same as JSON data; each common measure with its two derivations, as `dpspec check-derivation` reads them."""
     from dpspec.comparison.yardstick import attacks
 
     return {

@@ -1,6 +1,6 @@
-"""How a registered name is written in a specification file, or asked for at the command line.
+"""Example usage of a registered name, in a specification file or on the command line.
 
-A *fragment* is the part of a file in which a thing of its kind stands: the table of a block, the list of invariants, an
+A *fragment* is the part of a file that contains an object of a kind: the table of a block, the list of invariants, an
 `[[expect]]` row. It shows an object that the class gives as an example of itself and that has a form in a file, else the first
 object that can be made of ordinary values of its parameters. The writer of files writes it, so it reads back to an equal object.
 """
@@ -32,7 +32,7 @@ TABLES = {
 """The kinds that are tables of their own in a file, with the names of these tables."""
 
 IN_FILES = (*TABLES, "invariants", "relations", "routes")
-"""The kinds whose things stand in specification files."""
+"""The kinds whose objects occur in specification files."""
 
 ATTACK = "dpspec attack SPEC TABLE --secret ATTR --attacker {name}"
 COMMANDS = {
@@ -44,7 +44,7 @@ COMMANDS = {
     "adapters": "dpspec verify SPEC --function MODULE:NAME --dataset {name}",
     "generators": "dpspec verify SPEC --function MODULE:NAME --generator {name}",
 }
-"""Where a name of any other kind is used."""
+"""The command in which a name of any other kind is used."""
 
 _TRIED = 2_000
 """Combinations of parameters that are tried until one can be made."""
@@ -76,7 +76,7 @@ class Examples:
     registry: Registry
 
     def toml(self, entry: Entry) -> str | None:
-        """The fragment of a file with an object of the class; None where its kind stands in no file."""
+        """The fragment of a file with an object of the class; None where its kind does not occur in files."""
         if entry.kind == "flavours":
             return self._flavour(entry.cls())
         written = (self._written(entry.kind, thing) for thing in self.objects(entry.cls)) if entry.kind in IN_FILES else ()
@@ -97,7 +97,7 @@ class Examples:
             return None
 
     def command(self, entry: Entry) -> str | None:
-        """A command that uses a name that stands in no file; what it is given besides in capital letters."""
+        """A command that uses a name that does not occur in files; further arguments in capital letters."""
         pattern = ATTACK if issubclass(entry.cls, TableAttacker) else COMMANDS.get(entry.kind)
         if pattern is None:
             return None

@@ -1,4 +1,4 @@
-"""What a name means: anything registered, an error code, a word of the field, a file."""
+"""Explanations of names: registered names, error codes, terms of the field, files."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
 
 
 def meaning(name: str, registry: Registry) -> JsonData:
-    """What a name means: `meanings`, everything that goes by it, or else the `source` that is cited so.
+    """The meanings of a name: `meanings`, all objects of this name, or else the `source` that is cited so.
 
     Raises:
         UnknownNameError: as `explain`; and where several sources are meant.
@@ -118,7 +118,7 @@ NOTHING_ELSE: JsonData = {
     "parameters": [], "also": [], "in_dpspec": None, "example": None, "command": None,
     "plugin": None, "distribution": None, "version": None, "class": None,
 }  # fmt: skip
-"""A meaning without anything besides its name, kind and definition."""
+"""The fields of an explanation other than name, kind and definition, all empty."""
 
 
 @cache
@@ -139,7 +139,7 @@ def folded(name: str) -> str:
 
 
 def words_of(name: str) -> list[JsonData]:
-    """What the glossary says of a word or of another way to write it."""
+    """The glossary entry of a term or of another way to write it."""
     wanted = folded(name)
     return [_word(word) for word in glossary() if wanted and wanted in map(folded, (word["name"], *word.get("also", ())))]
 
@@ -156,7 +156,7 @@ AS_IN = re.compile(r"(?P<before>.*?)[,:;]?\s*\bas in `(?P<name>[\w-]+)`(?P<after
 
 
 def described_parameters(cls: type, registry: Registry) -> dict[str, str]:
-    """What each parameter of a class means, by the docstrings of the class and of its bases.
+    """The meaning of each parameter of a class, by the docstrings of the class and of its bases.
 
     Where it is said to be *as in* another class, the words of that class take the place of the reference.
     """
@@ -176,7 +176,7 @@ def _resolved(name: str, text: str, cls: type, registry: Registry, seen: tuple[t
         return text
     words = _resolved(name, there, other, registry, (*seen, cls))
     before, after = match["before"].strip(), match["after"].strip()
-    if after.strip("."):  # something is said besides
+    if after.strip("."):  # the reference is followed by further text
         words = words.removesuffix(".") + (after if after[0] in ",;:." else f" {after}")
     return f"{before}: {words}" if before else words
 
@@ -237,7 +237,7 @@ def _argument(name: str) -> JsonData:
 
 
 def _unit(name: str) -> Iterator[JsonData]:
-    """A unit of the vocabulary, taken apart, and how many of it longer times hold."""
+    """The components of a unit of the vocabulary, and how many of it longer periods contain."""
     words = read_unit(name)
     if words.unknown:
         return
@@ -354,7 +354,7 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing, risk:
 
 
 def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
-    """What the promise is for the same unit over longer times."""
+    """The implied promise for the same unit over longer times."""
     own = spec.input_divergence.counted_unit()
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit)
@@ -440,7 +440,7 @@ def file_text(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> str:
 
 
 def without_data(found: WithoutInvariant, document: SpecDocument) -> JsonData:
-    """What is left of a promise without one of its invariants."""
+    """The remaining promise without one of its invariants."""
     return {
         "id": document.id,
         "invariant": str(found.dropped),
@@ -490,7 +490,7 @@ def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
 
 
 def _blocks_table(data: JsonData) -> Table:
-    """The blocks, the mechanism, what is recorded and how it stands, and where each block is from."""
+    """The blocks, the mechanism, the recorded claim and its status, and the provenance of each block."""
     blocks = Table.grid(padding=(0, 2, 0, 0))
     blocks.add_column(no_wrap=True, style=FAINT)
     blocks.add_column(overflow="fold")
@@ -514,7 +514,7 @@ def _blocks_table(data: JsonData) -> Table:
 
 
 def _deployment(data: JsonData) -> Table:
-    """What was published, by whom, and how."""
+    """The publication, its publisher, and its form."""
     rows = Table.grid(padding=(0, 2, 0, 0))
     rows.add_column(no_wrap=True, style=FAINT)
     rows.add_column(overflow="fold")

@@ -1,4 +1,4 @@
-"""What figures contain: series and axes of charts, boxes and arrows of diagrams. A package draws them.
+"""Contents of figures: series and axes of charts, boxes and arrows of diagrams. A package draws them.
 
 A module that puts numbers into a figure builds these values and calls `chart`, `diagram` or `side_by_side`. The SVG text is made
 by the package that registers the renderer of this name (`dpspec.extension.packages.RENDERERS`), loaded when it is called. They
@@ -17,7 +17,7 @@ import attrs
 from dpspec.extension.packages import RENDERERS, contributed, renderer
 
 FIGURE = "figure"
-"""What a message calls a figure that no installed package draws."""
+"""The name of a figure in the message that no installed package draws it."""
 CurvePoints = tuple[tuple[float, float], ...]
 
 
@@ -79,14 +79,14 @@ class CurveLine:
         role: what kind of series it is, where several names share kinds; the legend then says each name and each role once.
         points: the places.
         dashed: whether the line is.
-        joined: whether there is a line; False for points so far apart that a line between them would say something else.
+        joined: whether the points are joined by a line; False where a line between distant points would be misleading.
         side: on which side of the truth the values lie, for a bound that rises or falls all the way; it is drawn as steps.
         is_power: whether the values are powers of tests by level, so that lines bound them instead (`power_lines`).
         top: the corners of the upper edge of a band; the points are those of the lower edge, and it is filled.
         edge: the corners of the line of a band, one of its edges or inside; without them the lower edge.
         marks: what is written on the bars, one text for each point; without it the values, rounded to their side.
         colour: the number of its colour; without it that of its place.
-        inside: whether its bars stand inside those of the series before it.
+        inside: whether its bars are drawn inside those of the series before it.
     """
 
     name: str
@@ -194,11 +194,11 @@ class DiagramBox:
     """One box of a diagram.
 
     Args:
-        key: what arrows call it.
+        key: its identifier in arrows.
         title: its name, in up to two lines.
         text: lines below the name; cut where it is too long, and whole as a tooltip.
         number: a last line, such as the budget.
-        group: what it has in common with the boxes of its colour; boxes without arrows stand together by it.
+        group: the label of the boxes of its colour; boxes without arrows are grouped by it.
     """
 
     key: str
@@ -241,7 +241,7 @@ def diagram(
         arrows: from key to key.
         title, caption: above them.
         theme: ``light``, ``dark`` or ``page``.
-        apart: the heading of boxes that no arrow touches.
+        apart: the heading of the boxes without arrows.
         about: the line above the boxes of each part that arrows connect, by their keys.
 
     Raises:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Flavour
 
 NOTHING = "nothing"
-"""What the first flavour of all changes."""
+"""The changes of the first flavour of all."""
 
 
 def family(registry: Registry) -> JsonData:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Obligation, Standing
-    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Event, UniverseResult, Verdict, Witness
 
@@ -79,12 +79,12 @@ def checked(path: str, found: SpecDocument) -> JsonData:
 
 
 def failed(path: str, word: Word, fault: DpspecError) -> JsonData:
-    """A file that could not be judged: invalid itself, or in need of a plugin that failed."""
+    """A file that could not be verified: invalid itself, or in need of a plugin that failed."""
     return {"path": path, "outcome": word.word, "errors": errors(fault)}
 
 
 def file_report(path: str, report: FileReport) -> JsonData:
-    """A judged file."""
+    """A verified file, with the results."""
     return {
         "path": path,
         "outcome": report.word.word,
@@ -112,7 +112,7 @@ def _obligation(obligation: Obligation) -> JsonData:
 
 
 def _claim(obligation: Obligation) -> str | None:
-    """What was proved, as the text of a specification, for `dpspec check-proof`."""
+    """The proved claim, as the text of a specification, for `dpspec check-proof`."""
     if obligation.spec is None or obligation.verdict is None or not obligation.verdict.proof:
         return None
     from dpspec.extension import installed
@@ -136,7 +136,7 @@ def _grown(line: Grown) -> JsonData:
 
 
 def replayed(found: Replay) -> JsonData:
-    """A witness file judged anew."""
+    """The result of replaying a witness file."""
     return {
         "witness_file": found.path,
         "outcome": found.outcome.value,
@@ -219,11 +219,11 @@ def plain(value: Hashable | Dataset) -> Any:
     return value if isinstance(value, (str, int)) or value is None else str(value)
 
 
-# --- what a file says beside its claim -----------------------------------------------------------
+# --- statements of a file other than its claim ---------------------------------------------------
 
 
 def facts(found: SpecDocument) -> JsonData:
-    """What a file says beside its claim: the deployment, its sources, where each block is from, what is not covered."""
+    """The statements of a file other than its claim: deployment, sources, provenance of the blocks, and what is not covered."""
     deployment = None
     if found.deployment is not None:
         deployment = {p.name: getattr(found.deployment, p.name) for p in parameters(type(found.deployment))}
@@ -251,7 +251,7 @@ def facts(found: SpecDocument) -> JsonData:
 
 
 def comparison(given: Comparison, left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> JsonData:
-    """Both directions of a comparison, and how the claim of each file stands, and what is said beside it."""
+    """Both directions of a comparison, the claim status of each file, and the other statements of the files."""
     return {
         "left": left.id,
         "right": right.id,
@@ -310,7 +310,7 @@ def _separation(found: Separation) -> JsonData:
 
 
 def plugins(found: Plugins) -> JsonData:
-    """What is installed, and every fault of it."""
+    """The installed plugins, and all their faults."""
     return {
         "plugins": [_plugin(info) for info in found.infos],
         "ambiguous": [fault for duplicate in found.registry.duplicates() for fault in errors(duplicate)],

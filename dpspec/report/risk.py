@@ -1,6 +1,7 @@
 """Risk reports and recommended budgets, as text, as data, and as a figure.
 
-A report shows the worst case beside a mechanism's own law; a recommendation the number, who binds it, and what it rests on.
+A report shows the worst case next to a mechanism's own law; a recommendation the number, the binding attacker, and its
+assumptions.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ def _rows(rows: Iterable[RiskRow]) -> list[JsonData]:
 
 
 def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonData:
-    """The reports of several attackers, and why others were not asked."""
+    """The reports of several attackers, and the reasons why others do not apply."""
     parts = [risk_data(report, found, standing) for report in panel.reports]
     shared = {"id": found.id, "title": found.title, "standing": terminal.standing_data(standing)}
     return {
@@ -239,7 +240,7 @@ LARGEST = "Odds and beliefs are the largest over all releases that can occur, ho
 def file_numbers(
     found: SpecDocument, standing: Standing, registry: Registry, at: PrivacySpec | None = None
 ) -> RiskNumbers:  # fmt: skip
-    """The numbers of a file: those of `risk_numbers`, at the two datasets that the check of its claim found farthest apart.
+    """The numbers of a file: those of `risk_numbers`, for the two datasets with the largest divergence in the check of its claim.
 
     Args:
         found: the file.
@@ -279,7 +280,7 @@ def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
 
 
 def numbers_note(found: RiskNumbers) -> str:
-    """How odds and beliefs are to be read, where some are among the numbers."""
+    """A note on reading odds and beliefs, where some are among the numbers."""
     extreme = any(not row.at or dict(row.at).keys() <= {"prior", "candidates"} for row in found.rows)
     return LARGEST if extreme else ""
 
@@ -344,7 +345,7 @@ _SIDES: Mapping[Sense, Literal["above", "below"]] = {Sense.AT_MOST: "above", Sen
 
 
 def _is_delta(name: str | None) -> bool:
-    """Whether something is a delta, which is looked at by its order of magnitude."""
+    """Whether a parameter is a delta, which is displayed on a logarithmic scale."""
     return name is not None and re.search(r"\bdelta\b", name) is not None
 
 
@@ -376,7 +377,7 @@ def _is_number(value: str | None) -> bool:
 NO_CLAIM = (
     "no release was checked: this is what one that keeps the budget leaves to an attacker; dpspec verify checks whether one does"
 )
-"""How the claim stands that is not there yet."""
+"""The status of a claim that does not exist yet."""
 
 
 def recommendation_data(tolerance: Tolerance, found: Recommendation) -> JsonData:

@@ -1,7 +1,7 @@
 """The publications that dpspec takes something from: who wrote what, what is taken, and which registered names cite it.
 
-`sources.toml` beside this file is the list. A source is found by its key, by its authors with or without the year, and by any
-one of its authors where that tells it from the others. A name cites a source when its class does, in its docstring or in what
+`sources.toml` in this folder is the list. A source is identified by its key, by its authors with or without the year, and by any
+one of its authors where that is unambiguous. A name cites a source when its class does, in its docstring or in what
 it declares (`citation`, `source`, `reference`), as "Bun and Steinke 2016" or "Bun and Steinke, TCC 2016, Definition 1.1".
 """
 
@@ -36,7 +36,7 @@ _DECLARED = ("citation", "source", "reference", "theorem")
 
 @attrs.frozen(kw_only=True)
 class Fact:
-    """What dpspec takes from a publication.
+    """A fact that dpspec takes from a publication.
 
     Args:
         where: the theorem, section or table; empty where the publication as a whole is meant.

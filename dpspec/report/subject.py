@@ -1,4 +1,4 @@
-"""What the curves of a specification are about: two datasets, what is promised for them, and the laws of the mechanism."""
+"""The subject of the curves of a specification: two datasets, the bound that holds for them, and the laws of the mechanism."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.location import Location
 from dpspec.report.audience import nearest
 from dpspec.risks.candidates import ComparedPairs, candidates_within, is_small
-from dpspec.risks.own import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
-from dpspec.verifier.derived import derive
+from dpspec.risks.mechanism_pairs import BEFORE, evidence, nearest_pairs, own_pairs, structure_of
+from dpspec.verifier.proof import derive
 from dpspec.verifier.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -29,13 +29,13 @@ _MOST_LETTERS = 48
 
 @attrs.frozen(kw_only=True)
 class CurveSubject:
-    """A specification and its mechanism at two datasets a distance apart.
+    """A specification and its mechanism, on two datasets at a distance.
 
     Args:
-        name: what the legend calls it.
+        name: its name in the legend.
         spec: the five blocks.
-        distance: how far apart the datasets are at most.
-        bound: what d_Pr is at most for them; None where no universe holds two such datasets, or no number was published.
+        distance: the largest distance of the datasets.
+        bound: the bound of d_Pr; None where no universe contains two such datasets, or no number was published.
         reason: why there is none.
         own: pairs of laws of the mechanism; which they are, or why there are none.
     """
@@ -55,24 +55,24 @@ class CurveSubject:
 
     @property
     def complete(self) -> bool:
-        """Whether no pair of laws is farther apart than these."""
+        """Whether no pair of laws has a larger divergence than these."""
         return self.own.complete or bool(self.own.above)
 
     @property
     def title(self) -> str:
-        """What a legend says of the curve of the mechanism."""
+        """The title of the curve of the mechanism in a legend."""
         if BEFORE in self.own.scope:
             return BEFORE
         return "what the mechanism does" if self.complete else "the mechanism, on some datasets"
 
 
 def curve_subject(document: SpecDocument, distance: NumberLike | None = None, verdict: Verdict | None = None) -> CurveSubject:
-    """What curves are about: the smallest step that a universe holds, or a given distance.
+    """The subject of curves: two datasets at the smallest distance that occurs in a universe, or at a given distance.
 
     Args:
         document: the file.
-        distance: how far apart the datasets are.
-        verdict: what is known of its claim on the whole space, so that it need not be found again.
+        distance: the distance of the datasets.
+        verdict: the verdict on its claim on the whole space, if it is already known.
 
     Raises:
         ParameterError: for a distance that is no positive number.

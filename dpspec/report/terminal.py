@@ -1,7 +1,7 @@
-"""What text output is made of: pages and progress bars, things in words, and how a claim stands.
+"""Building blocks of text output: pages, progress bars, values in words, and the claim status.
 
-Words for blocks, numbers and datasets are short enough to be read, and exact where that is short. How a claim stands is said to
-technical readers, to the public, and as JSON data, wherever the claim is spoken of.
+Blocks, numbers and datasets are shortened to be readable, and exact where that is short. The claim status is displayed for
+technical readers, for the public, and as JSON data, wherever a claim is mentioned.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ _STYLES = {0: GOOD, 1: BAD, 2: BAD, 4: BAD}
 
 
 def marked(word: Word) -> tuple[str, str]:
-    """A word as it is told, and its style: green only for what was checked and is true."""
+    """The label of a status word, and its style: green only for what was checked and is true."""
     return word.label, _STYLES.get(word.exit_code, OPEN)
 
 
 def _on_terminal() -> bool:
-    """Whether somebody looks: a process may have no output at all."""
+    """Whether the output is a terminal: a process may have no output at all."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
@@ -126,14 +126,14 @@ class Work(AbstractContextManager["Work"]):
         return self
 
     def __call__(self, done: int, total: int) -> None:
-        """Tell how far the work is; a total of 0 is one that is not known."""
+        """Report the progress; a total of 0 means unknown."""
         with self._lock:
             self._done, self._total = done, total
             if self._bar is not None:
                 self._bar.update(self._task, completed=done, total=total or None)
 
     def entitle(self, title: str) -> None:
-        """Tell what is being worked on."""
+        """Report the current task."""
         with self._lock:
             title = harmless(title, keep="")
             self._title, self._done, self._total = title, 0, 0
@@ -216,7 +216,7 @@ def bracket_in_words(value: Bracket) -> str:
 
 
 ROUNDING = 1e-12
-"""What lies so near to a short decimal differs from it by the rounding of a computation alone, and is shown as that decimal."""
+"""A number this close to a short decimal differs from it by rounding alone, and is shown as that decimal."""
 
 
 def end_in_words(value: Number, digits: int, *, up: bool) -> str:
@@ -314,7 +314,7 @@ def budget_in_short(budget: Budget) -> str:
 
 
 def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
-    """The five blocks, each as lines; the divergences as told, in words or by their names."""
+    """The five blocks, each as lines; the divergences as given, in words or by their names."""
     budget = [budget_in_words(spec.budget)]
     value = spec.budget.uniform()
     if value is not None:
@@ -365,7 +365,7 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
     return wording_of(space).in_words(left, right)
 
 
-# --- how a claim stands ---------------------------------------------------------------------------
+# --- claim status --------------------------------------------------------------------------------
 
 
 def standing_data(found: Standing) -> dict[str, str]:

@@ -48,17 +48,17 @@ if TYPE_CHECKING:
     from dpspec.linter.finding import Finding
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Obligation, Standing
-    from dpspec.verifier.growth import Grown
+    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import UniverseResult, Verdict, Witness
 
 
 TextLine = tuple[str, str]
-"""A label and what stands behind it."""
+"""A label and the text after it."""
 
 
 def error_lines(fault: DpspecError, path: str | None = None) -> str:
-    """Every single fault on a line of its own, behind its file and line; `path` stands in for an unknown file."""
+    """Every single fault on its own line, after its file and line; `path` replaces an unknown file."""
     return "\n".join(f"{path}: {single}" if path and single.file is None else str(single) for single in each(fault))
 
 
@@ -71,12 +71,12 @@ def checked(path: str, document: SpecDocument) -> str:
 
 
 def failed(path: str, word: Word, fault: DpspecError) -> str:
-    """A file that could not be judged; its faults go to stderr."""
+    """A file that could not be verified; its faults go to stderr."""
     return drawn(headline(path, word.label, BAD, f"  {count(len(each(fault)), 'fault')}"))
 
 
 def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -> list[RenderableType]:
-    """A judged file: its word, then every obligation; with `verbose` the steps of proofs."""
+    """A verified file: its status word, then every obligation; with `verbose` the steps of proofs."""
     head = headline(path, *marked(report.word))
     title = Padding(Text(f"{report.document.title} ({report.scope})", FAINT), (0, 0, 0, 2))
     rows = grid(indent=2)
@@ -95,7 +95,7 @@ def file_report_parts(path: str, report: FileReport, *, verbose: bool = False) -
 
 
 def replay_parts(found: Replay) -> list[RenderableType]:
-    """A witness file judged anew."""
+    """The result of replaying a witness file."""
     from dpspec.verifier.verdict import Outcome
 
     mark, style = {
@@ -111,7 +111,7 @@ def replay_parts(found: Replay) -> list[RenderableType]:
 
 
 def _assumed(verdicts: Iterable[Verdict]) -> list[str]:
-    """What several verdicts take for granted, each thing once."""
+    """The assumptions of several verdicts, each once."""
     return list(dict.fromkeys(text for verdict in verdicts for text in verdict.assumptions))
 
 
@@ -146,7 +146,7 @@ def _finding(obligation: Obligation, document: SpecDocument, *, verbose: bool) -
 
 
 def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
-    """What became of the constant while the sizes of a miniature were raised; those that could not be are told together."""
+    """The constants while the sizes of a miniature were raised; sizes that could not be raised are reported together."""
     for line in lines:
         if line.grows:
             yield "GROWS", str(line) if line.refuted is not None else f"{line}: this miniature says nothing about the claim"
@@ -169,7 +169,7 @@ def verdict_parts(found: Verdict, *, verbose: bool = False) -> list[RenderableTy
 
 
 def verdict_lines(verdict: Verdict, spec: PrivacySpec | None, *, verbose: bool = True) -> Iterator[TextLine]:
-    """How a verdict was reached, its constant against the budget, its witness, and what else was noticed."""
+    """A verdict in lines: its method, its constant against the budget, its witness, and further observations."""
     if verdict.reason:
         yield "reason", verdict.reason
     if verdict.method != "none":
@@ -237,13 +237,13 @@ def witness_lines(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLi
 
 
 def summary(words: Sequence[Word]) -> str:
-    """How many files ended how."""
+    """The number of files with each result."""
     parts = [Text(counted(word, words.count(word)), marked(word)[1]) for word in Word if word in words]
     return drawn(Text.assemble(count(len(words), "file"), ": ", Text(", ").join(parts)))
 
 
 def counted(word: Word, number: int) -> str:
-    """How so many files ended.
+    """The results of some files, counted.
 
     >>> counted(Word.RECORDED, 1), counted(Word.RECORDED, 2), counted(Word.UNCHECKED, 1)
     ('1 known false (confirmed)', '2 known false (confirmed)', '1 in which nothing was checked')
@@ -350,7 +350,7 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
 
 
 def together(found: Composition | PrivacyAccount) -> Standing:
-    """How the total stands: as the worst of its parts, and derived where each of them is verified."""
+    """The status of the total: the worst of its parts, and derived where each of them is verified."""
     from dpspec.verifier.document import Standing
 
     standings = {line.part.id: line.part.standing for line in found.lines}
@@ -478,7 +478,7 @@ _STYLES = {"error": BAD, "warning": OPEN}
 
 
 def lint_text(findings: Sequence[Finding], files: Sequence[Path], *, explained: bool) -> str:
-    """The findings that nobody explains, with `explained` the others too, and how many there are of each."""
+    """The findings without an explanation, with `explained` the others too, and the number of each."""
     shown = [single for single in findings if explained or single.explained is None]
     lines = [drawn(*_lines(single)) for single in shown]
     return "\n".join([*lines, _summary(findings, files)])

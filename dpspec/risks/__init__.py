@@ -1,13 +1,13 @@
-"""What a specification means to an attacker."""
+"""The risk of a specification: attackers, tolerances, and limits on what attackers achieve."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
-    from dpspec.risks.allowed import (
+    from dpspec.risks.attack_bounds import (
         allowed_advantage as allowed_advantage,
         allowed_excess as allowed_excess,
         allowed_power as allowed_power,
@@ -31,17 +31,17 @@ if TYPE_CHECKING:
         work_of_law as work_of_law,
     )
     from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
-    from dpspec.risks.numbers import RiskNumbers as RiskNumbers, risk_numbers as risk_numbers
-    from dpspec.risks.own import (
+    from dpspec.risks.mechanism_pairs import (
         evidence as evidence,
         nearest_pairs as nearest_pairs,
         own_pairs as own_pairs,
         pair_of_views as pair_of_views,
         published_within as published_within,
     )
+    from dpspec.risks.numbers import RiskNumbers as RiskNumbers, risk_numbers as risk_numbers
 
 _HOMES = {
-    "dpspec.risks.allowed": (
+    "dpspec.risks.attack_bounds": (
         "allowed_advantage",
         "allowed_excess",
         "allowed_power",
@@ -65,7 +65,7 @@ _HOMES = {
         "work_of_law",
     ),
     "dpspec.risks.numbers": ("RiskNumbers", "risk_numbers"),
-    "dpspec.risks.own": (
+    "dpspec.risks.mechanism_pairs": (
         "evidence",
         "nearest_pairs",
         "own_pairs",

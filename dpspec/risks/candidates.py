@@ -1,12 +1,12 @@
-"""Which candidates an attacker is left with: distinguished by what is published exactly, or left to the mechanism.
+"""The candidate datasets of an attacker: those that exact publications distinguish, and those that the mechanism protects.
 
-An attacker wonders which of two candidate datasets x, x' is the confidential one. What the multiverse holds fixed is published as
-it is, so that an invariant c with c(x) != c(x') tells the two apart *for certain*, whatever the mechanism and the budget. Only
-inside a universe does the budget say something, and what it says is eps_D d_X(x, x') for the distances that occur there. Two
-datasets of no common universe that no invariant tells apart are compared by nothing: about them nothing is promised.
+An attacker wants to distinguish two candidate datasets x, x', one of which is the confidential one. The invariants of the
+multiverse are published exactly, so that an invariant c with c(x) != c(x') distinguishes the two *with certainty*, whatever the
+mechanism and the budget. The budget is a bound inside a universe only: eps_D d_X(x, x') for the distances that occur there. Two
+datasets that share no universe and that no invariant distinguishes are not compared: the specification promises nothing for them.
 
-`CandidatePairs` are those of one universe that are looked at. What one released outcome does to an attacker's belief is exact
-(Bailie, Gong, Meng and Drechsler 2024).
+`CandidatePairs` are the pairs of one universe that are evaluated. The change of an attacker's belief by one released outcome is
+exact (Bailie, Gong, Meng and Drechsler 2024).
 
 For a prior pi over datasets, a secret (a set of datasets, such as "record 1 is a 1") and an outcome t of a finite law:
 
@@ -54,19 +54,19 @@ KeptPair = Callable[[Dataset, Dataset], bool]
 """Whether two datasets are candidates."""
 
 About = Callable[[Number], Iterable[RiskStatement]]
-"""What can be said when the laws of the two candidates are at most so far apart."""
+"""The statements for a bound on the divergence of the laws of the two candidates."""
 
 
 @attrs.frozen(kw_only=True)
 class Candidates:
-    """What a specification says about pairs of candidates.
+    """The bounds of a specification on pairs of candidates.
 
     Args:
         distinguishing: the invariants in which two such candidates differ that were found; all invariants where it is proved
             that all candidates differ in some of them, and no two were found.
         is_listed: whether the pairs were listed, so that each kind is said to occur only if it does.
         may_differ: whether further candidates may differ in what is published, although none were found.
-        unpromised: whether some may be in no common universe although nothing published tells them apart.
+        unpromised: whether some may be in no common universe although no publication distinguishes them.
         bound: the largest d_Pr(P_x, P_x') that is allowed for the others, or a number above it; None when there are no others.
         reason: why there are no others, where that was not seen by listing.
     """
@@ -80,7 +80,7 @@ class Candidates:
 
     @property
     def publications(self) -> str:
-        """The invariants that tell candidates apart, in words."""
+        """The invariants that distinguish candidates, in words."""
         return "; ".join(str(invariant) for invariant in self.distinguishing)
 
     @property
@@ -89,7 +89,7 @@ class Candidates:
         return not self.distinguishing and not self.unpromised and not self.may_differ
 
     def stated(self, about: About) -> tuple[RiskStatement, ...]:
-        """What holds for every mechanism: first about the candidates that what is published tells apart, then about the others.
+        """Statements for every mechanism: first on the candidates that publications distinguish, then on the others.
 
         Args:
             about: the statements for a bound of d_Pr; at infinity it says what is known about laws that nothing keeps together,
@@ -98,7 +98,7 @@ class Candidates:
         return (*self.published(about), *self.left_open(() if self.bound is None else about(self.bound)))
 
     def published(self, about: About) -> Iterator[RiskStatement]:
-        """What is certain about candidates that the invariants tell apart, and that nothing is promised about strangers."""
+        """Statements on candidates that the invariants distinguish with certainty, and on pairs for which nothing is promised."""
         if self.distinguishing:
             nothing = "" if self.bound is not None else "; no two candidates are left open"
             because = f": {self.reason}" if self.reason else ""
@@ -139,7 +139,7 @@ class Candidates:
 
 
 def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPair | None = None) -> Candidates:
-    """Pairs of different datasets at most a distance apart, in one order or the other.
+    """Pairs of different datasets whose distance is at most a bound, in one order or the other.
 
     Of a space that can be walked they are listed, and the bound is that of the distances which occur inside universes. Otherwise
     the bound is the largest that a pair within the distance could have.
@@ -189,7 +189,7 @@ def candidates_among(spec: PrivacySpec, pairs: Iterable[Pair]) -> Candidates:
 
 
 class Allowed:
-    """How far apart the laws of two datasets may be, what is published of each looked up once."""
+    """The allowed divergence of the laws of two datasets, where the published values of each dataset are computed once."""
 
     def __init__(self, spec: PrivacySpec) -> None:
         self._spec = spec
@@ -242,7 +242,7 @@ class Allowed:
 
 
 def _by_structure(spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> Candidates:
-    """What is certain without a list: a bound above every pair within reach, and facts in which some pair differs."""
+    """Bounds without a list: a bound above every pair within reach, and facts in which some pair differs."""
     least = spec.input_divergence.least_distance(spec.space)
     if least is not None and least > reach:
         rule = f"holds no two different datasets within distance {reach}: the least is {least}"
@@ -262,7 +262,7 @@ def _by_structure(spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> Ca
 
 
 def pairs_tried(spec: PrivacySpec) -> Iterator[Pair]:
-    """Pairs of datasets of a space too large to list, of which a published fact may tell the two apart."""
+    """Pairs of datasets of a space too large to list, where a published fact may distinguish the two."""
     return itertools.chain(pairs_of_one_record(spec), ((group[0], group[1]) for group in trial_groups(spec)[1:]))
 
 
@@ -297,7 +297,7 @@ def _largest(spec: PrivacySpec, reach: Number) -> Number:
 
 
 def singles_fixed(spec: PrivacySpec, reach: Number) -> str | None:
-    """Why no universe holds two different datasets within a distance below 2; None where that is not seen.
+    """The reason why no universe contains two different datasets within a distance below 2; None where none is found.
 
     If every count of records of a unit changes by less than 2 (`InputDivergence.counted_unit`), then at most one record was
     exchanged for another. When tables of that unit which are published together show every attribute, each cell of theirs that
@@ -377,7 +377,7 @@ class CandidatePairs:
         )
 
     def only(self, keep: KeptPair) -> CandidatePairs:
-        """Those of the pairs for which something holds; the same object when it holds for all."""
+        """The pairs for which a condition holds; the same object when it holds for all."""
         kept = tuple(pair for pair in self.pairs if keep(*pair))
         return self if len(kept) == len(self.pairs) else attrs.evolve(self, pairs=kept)
 
@@ -390,8 +390,8 @@ class ComparedPairs:
         pairs: the pairs of laws, in both orders, without those that are simulated by another one.
         complete: whether these are all of the specification; otherwise a number that is found among them is a bound.
         scope: which they are, in words.
-        above: pairs of laws of which one is at least as far apart as any pair of the specification; () where none are known.
-        distance: how far apart the datasets are, where that is not the distance that was asked for.
+        above: pairs of laws of which one has at least the divergence of any pair of the specification; () where none are known.
+        distance: the distance of the datasets, where it is not the requested one.
         exchanged: the attributes that two records exchange, where the datasets differ by one exchange.
     """
 
@@ -404,7 +404,7 @@ class ComparedPairs:
 
     @property
     def sense(self) -> Sense:
-        """How the largest number of these pairs is related to that of all pairs."""
+        """The relation of the largest number of these pairs to that of all pairs."""
         if not self.pairs:
             return Sense.AT_MOST
         return Sense.EQUALS if self.complete or self.above else Sense.AT_LEAST
@@ -480,7 +480,7 @@ def laws_of(mechanism: Mechanism, spec: PrivacySpec) -> SharedLaws:
 
 
 def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable[Dataset] | None = None) -> CandidatePairs:
-    """The ordered pairs of different datasets at most a distance apart; of a large space, those that are tried.
+    """The ordered pairs of different datasets whose distance is at most a bound; of a large space, some of them.
 
     Args:
         spec: the specification.
@@ -488,7 +488,7 @@ def pairs_within(spec: PrivacySpec, distance: NumberLike = 1, datasets: Iterable
         datasets: look only at these.
 
     Raises:
-        NotReachedError: when there is none among the datasets that are looked at.
+        NotReachedError: when there is none among the datasets that are searched.
         NotEnumerableError: when no dataset of the space can be listed.
     """
     reach = number(distance, "distance")
@@ -520,7 +520,7 @@ def _pairs_within(spec: PrivacySpec, reach: Number) -> tuple[Pair, ...]:
 
 @attrs.frozen
 class MeasuredDatasets:
-    """Groups of datasets, and how far apart any two of one group are.
+    """Groups of datasets, and the distances of any two of one group.
 
     Args:
         datasets: all of them, each once.
@@ -548,13 +548,13 @@ class MeasuredDatasets:
         return cls(datasets, numbered, distances)
 
     def near(self, reach: Number) -> Iterator[Pair]:
-        """Two datasets of a group that are at most so far apart in one order, each two once."""
+        """The unordered pairs of a group whose distance in one order is at most a bound."""
         return (
             (self.datasets[one], self.datasets[other]) for (one, other), distance in self.distances.items() if distance <= reach
         )
 
     def within(self, reach: Number, spec: PrivacySpec) -> tuple[Pair, ...]:
-        """The ordered pairs that are at most so far apart in one order, both in one universe."""
+        """The ordered pairs in one universe whose distance in one order is at most a bound."""
         shared = _sharing(spec)
         near = {
             places: shared(self.datasets[places[0]], self.datasets[places[1]])

@@ -1,11 +1,11 @@
-"""The risk engine: what a specification, and a mechanism, mean to an attacker, row by row.
+"""The risk engine: the meaning of a specification, and of a mechanism, in terms of attacks.
 
-An attacker model answers twice, for the worst of all mechanisms that satisfy the specification and for the own law of one of
-them. Statements about the same quantity at the same place stand in one row. A mechanism that is certainly beyond the worst case
-does not satisfy the specification, or the assumption of the statement does not hold for it; the row says so.
+An attacker model makes statements for the worst of all mechanisms that satisfy the specification, and for the law of one of them.
+Statements on the same quantity at the same parameters form one row. A mechanism that certainly exceeds the worst case
+does not satisfy the specification, or the assumption of the statement does not hold for it; the row reports this.
 
-An attacker model is made from its registered name and its parameters as texts. Where budgets differ by universe, that of a
-table is asked about.
+An attacker model is constructed from its registered name and its parameters as texts. Where budgets differ by universe, the
+budget of the universe of a table is used.
 
 A release keeps the invariants, so that the released table lies in the universe of the confidential one: anybody can ask about it.
 """
@@ -22,6 +22,7 @@ from typing import Any, cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import (
     AttackerMisfitError,
     CounterfactualError,
@@ -37,7 +38,6 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
-from dpspec.base.shown import Showable
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import own_attributes
@@ -50,7 +50,7 @@ from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout
 
 Place = tuple[tuple[str, str], ...]
-"""Where a quantity is measured."""
+"""The parameters at which a quantity is measured."""
 _OPEN = (NoFormulaError, NotEnumerableError, NotReachedError)
 """Errors that leave one side of the report open; every other one refuses the question."""
 
@@ -78,15 +78,15 @@ class RiskRow:
 
 @attrs.frozen(kw_only=True)
 class RiskReport(Showable):
-    """What an attacker can do: the worst case beside a mechanism's own law.
+    """The power of an attacker: the worst case, and next to it the law of a mechanism.
 
     Args:
         spec: the specification.
         attacker: the attacker model with its parameters.
         mechanism: whose own law is shown; None for the worst case alone.
         rows: the statements, in the order in which the attacker makes them, those of the worst case first.
-        unknown: what stayed open, as (side, reason), the side being "worst case" or "mechanism".
-        about: the file and how its claim stands, for whoever shows the report; None where that was not looked at.
+        unknown: what is undecided, as (side, reason), the side being "worst case" or "mechanism".
+        about: the file and the status of its claim, for display; None where it was not checked.
     """
 
     spec: PrivacySpec
@@ -107,8 +107,8 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
     Args:
         spec: the specification.
-        attacker: who reads the release, with what knowledge.
-        mechanism: whose own law is put beside the worst case.
+        attacker: the reader of the release and its knowledge.
+        mechanism: the mechanism whose law is shown next to the worst case.
 
     Raises:
         AttackerMisfitError, IncompatibleBlocksError: when the attacker or the mechanism does not fit the specification.
@@ -148,11 +148,11 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
 
 @attrs.frozen(kw_only=True)
 class Panel(Showable):
-    """What several attackers make of one specification.
+    """The reports of several attackers on one specification.
 
     Args:
-        reports: those that could be asked.
-        not_asked: the others by name, and why.
+        reports: the reports of the attackers that apply.
+        not_asked: the other attackers by name, and the reason.
     """
 
     reports: tuple[RiskReport, ...]
@@ -227,7 +227,7 @@ def _contradict(every: RiskStatement, one: RiskStatement) -> bool:
 
 
 def beside_worst(found: RiskReport, worst: RiskReport) -> RiskReport:
-    """The report on the universe of one table, with the mechanism's own numbers in the worst universe beside it.
+    """The report on the universe of one table, and next to it the results for the mechanism in the worst universe.
 
     Args:
         found: the report on the universe of a table.
@@ -250,7 +250,7 @@ def beside_table(report: RiskReport, mechanism: Mechanism, spec: PrivacySpec, ta
     """The report with what is known of tests between a table itself and another one of its universe at the nearest distance.
 
     By a theorem from above, and by simulated releases from below. The rows of the report itself are about the worst two tables of
-    the universe. A simulated number stands in a row of its own: it is no proof, and contradicts nothing.
+    the universe. A simulated number has a row of its own: it is no proof, and contradicts nothing.
     """
     rows, levels = list(report.rows), dict.fromkeys(dict(row.at)["level"] for row in report.rows if row.quantity == "power")
     for level in levels:
@@ -360,8 +360,8 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry, layout: Table
     """The dataset in a table: a file, a directory with households and persons, a registered table, or a release's report.
 
     Args:
-        name: what is read; of a release's ``report.json`` the released tables beside it.
-        space: what the records are read as, of its largest unit.
+        name: the file to read; of a release's ``report.json`` the released tables next to it.
+        space: the space of the records, of its largest unit.
         registry: where formats and tables are looked up.
         layout: how a table lies on disk; released ones are in the words of the space.
 
@@ -403,7 +403,7 @@ def _of_households(table: Table, space: DatasetSpace) -> Dataset:
 
 
 def _released(report: Path) -> Path:
-    """The released table beside a report; the folder itself where there are several."""
+    """The released table next to a report; the folder itself where there are several."""
     try:
         listed = json.loads(report.read_text(encoding="utf-8"))["released"]
         files = [report.parent / Path(entry["file"]).name for entry in listed]

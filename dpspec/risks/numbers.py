@@ -1,4 +1,4 @@
-"""What a specification and its mechanism mean to an attacker, in the few numbers that every report shows.
+"""The risk of a specification and its mechanism, in the few numbers that every report shows.
 
 The same attackers that `risk` evaluates are evaluated here, with fixed parameters and inside the universes only: the power of the
 best test at three levels, its advantage, the posterior odds, and the belief of an attacker for whom two candidates are equally
@@ -19,7 +19,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
 from dpspec.risks.engine import RiskReport, RiskRow, attacker_of, risk
-from dpspec.risks.own import FARTHEST, evidence
+from dpspec.risks.mechanism_pairs import FARTHEST, evidence
 
 STANDARD_ATTACKERS: Mapping[str, Mapping[str, Any]] = {
     "tester": {"levels": ["1/100", "1/20", "1/10"]},

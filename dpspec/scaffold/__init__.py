@@ -34,7 +34,7 @@ _FIRST_STEPS = {
 }
 
 PLUGIN_KINDS: Mapping[str, str] = MappingProxyType({singular(kind).replace(" ", "-"): kind for kind in KINDS})
-"""What ``--kind`` takes, and the kind that is registered."""
+"""The values of ``--kind``, and the kind that is registered."""
 
 def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     """The files of a new plugin: path inside its folder to text.
@@ -75,7 +75,7 @@ def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
 
 
 def _index() -> dict[str, Any]:
-    """What the plugin of each kind needs, and the command that uses it."""
+    """The requirements of a plugin of each kind, and the command that uses it."""
     return tomllib.loads(files("dpspec.scaffold").joinpath("kinds", "index.toml").read_text(encoding="utf-8"))
 
 

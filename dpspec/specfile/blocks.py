@@ -64,12 +64,12 @@ BLOCK_KINDS = {
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 AMOUNT: Domain = next(p.domain for p in parameters(UniformBudget) if p.name == "value")
-"""What a budget may be: an exact number from 0 to infinity."""
+"""The domain of a budget: an exact number from 0 to infinity."""
 
 
 @attrs.frozen(kw_only=True)
 class Blocks:
-    """What the block tables gave; a value of a block with a fault is FAILED, an absent one is None."""
+    """The blocks of the block tables; a value of a block with a fault is FAILED, an absent one is None."""
 
     given: Mapping[str, Any]
     spec: PrivacySpec | None
@@ -89,7 +89,7 @@ OF_PART: dict[str, Domain] = {
     "verdict": Text(VERDICTS),
     "because": Text(),
 }
-"""What a part of a product may say beside its blocks."""
+"""The keys of a part of a product other than its blocks."""
 
 
 class BlockReader:
@@ -125,7 +125,7 @@ class BlockReader:
         return [(place, row) for place, row in tables if row is not None]
 
     def counterexamples(self, data: Mapping[str, Any], spec: PrivacySpec | None) -> tuple[Counterexample, ...]:
-        """The mechanisms that must fail, each fitting the space of the specification on which it is judged."""
+        """The mechanisms that must fail, each on the space of the specification that it violates."""
         rows = self.rows(data, "counterexample")
         made = [self._counterexample(row, f"counterexample[{place}]", spec) for place, row in rows]
         return tuple(found for found in made if found is not None)
@@ -148,7 +148,7 @@ class BlockReader:
         return Miniature(title=str(title), spec=read.spec, mechanism=read.mechanism)
 
     def parts(self, data: Mapping[str, Any], document: Blocks) -> tuple[PromisedBeside, ...]:
-        """What the same product promises besides, each with the blocks it gives and the others inherited."""
+        """Further promises for the same product, each with the blocks that it gives and the others inherited."""
         made = [self._part(row, f"part[{place}]", document) for place, row in self.rows(data, "part")]
         return tuple(part for part in made if part is not None)
 
@@ -281,7 +281,7 @@ class BlockReader:
         return {name: None for cls in sorted(classes, key=lambda cls: str(cls.name)) for name in cls.budget_parameters}
 
     def is_quantity(self, name: str) -> bool:
-        """Whether some registered output divergence gives this name to its budget; those that are loaded are asked first."""
+        """Whether some registered output divergence has this name for its budget; loaded classes are tried first."""
         entries = (entry for entry in self.maker.registry if entry.kind == "output_divergences")
         loaded_first = sorted(entries, key=lambda entry: not entry.is_loaded)
         return any(entry.fault is None and name in entry.cls.budget_parameters for entry in loaded_first)
@@ -347,7 +347,7 @@ class BlockReader:
         return None if value is FAILED else (key, value)
 
     def _one_number(self, table: Mapping[str, Any]) -> str:
-        """What to write for a budget of several numbers: some are parameters of an output divergence, such as delta."""
+        """The advice for a budget of several numbers: some are parameters of an output divergence, such as delta."""
         for cls in self.maker.registry.classes("output_divergences"):
             own = {one.name for one in parameters(cls)} & set(table)
             left = set(table) - own

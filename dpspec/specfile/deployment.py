@@ -1,8 +1,8 @@
-"""What a file says beside its claim: which deployment it describes, where each block is from, and what the claim leaves out.
+"""Statements of a file other than its claim: the deployment, the provenance of each block, and what the claim does not cover.
 
-Nothing here is judged. A `Deployment` is the fact that somebody published something; a `PublishedSource` is where that can be
-read; a `BlockProvenance` says whether a block is in the source or is ours; an `UnaccountedStep` is what was done to the data
-outside of the guarantee. Dates and identifiers are checked for their shape, never looked up.
+Nothing here is verified. A `Deployment` records that a data release was published; a `PublishedSource` is where it is documented;
+a `BlockProvenance` states whether a block is in the source or is ours; an `UnaccountedStep` is a step that was applied to the
+data outside of the guarantee. Dates and identifiers are checked for their shape, never looked up.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dpspec.specfile.maker import Maker
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism")
-"""What provenance is said of: the five blocks and the mechanism."""
+"""The subjects of provenance: the five blocks and the mechanism."""
 
 # --- shapes ---------------------------------------------------------------------------------------
 
@@ -137,7 +137,7 @@ TRUST = ("local", "central", "shuffle", "federated", "varies")
 
 @define
 class Deployment:
-    """Something that was published with a promise, as its publisher describes it.
+    """A release that was published with a promise, as its publisher describes it.
 
     Args:
         publisher: who published it; one or several.
@@ -148,14 +148,14 @@ class Deployment:
         kind: what it is: statistics, model, dataset, synthetic-data, interactive, queries.
         sector: technology, healthcare, education, government, energy, finance, other.
         use: what it is for, in one line.
-        trust: who sees the data as they are: nobody but oneself (local), the publisher (central), nobody who can tell whose they
-            are (shuffle), each device its own (federated), or it varies.
+        trust: who has access to the raw data: only the person (local), the publisher (central), a party that cannot link them to
+            persons (shuffle), each device its own (federated), or it varies.
         release: one release, or many.
         data: static, or dynamic, when they change while releases go on.
         access: interactive, when analysts ask; non-interactive, when all is published.
         period: after what time the budget is renewed, such as ``day`` or ``14 days``; ``release``: for every release.
-        units: what the units of the blocks stand for, where a dataset space has names of its own for them: a household of the
-            file may be what one user does in one day.
+        units: the meaning of the units of the blocks, where a dataset space has names of its own for them: a household of the
+            file may represent the actions of one user in one day.
         prose: further texts of the publisher or of a registry by their names, kept as they are.
 
     >>> Deployment(publisher="A statistical office", product="Births", published="2024-03").in_year
@@ -199,7 +199,7 @@ class Deployment:
 
 @define
 class PublishedSource:
-    """Something that can be read, and where a file has its statements from.
+    """A publication that is the source of statements of a file.
 
     Args:
         id: what provenance calls it.
@@ -207,7 +207,7 @@ class PublishedSource:
         author: who wrote it; one or several.
         year, date: when it was published, or the state of it that was read.
         read: when it was read.
-        doi, arxiv, url: where it can be found, without prefixes; checked for their shape and never asked.
+        doi, arxiv, url: identifiers, without prefixes; their format is checked, and they are never looked up.
         version, page: which state of it, and where in it.
         licence: under which it may be used.
         note: whatever else should be known of it.
@@ -248,7 +248,7 @@ class PublishedSource:
 
 @define
 class BlockProvenance:
-    """Where a block of a file is from.
+    """The origin of a block of a file.
 
     Args:
         block: which of the five, or the mechanism.
@@ -283,7 +283,7 @@ class BlockProvenance:
 
 @define
 class UnaccountedStep:
-    """Something that was done to the data or to the release, and that the guarantee does not cover.
+    """A step that was applied to the data or to the release, and that the guarantee does not cover.
 
     Args:
         step: what was done.

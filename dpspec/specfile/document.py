@@ -1,6 +1,6 @@
 """A specification file as an object: the five blocks, the mechanism, and what is recorded about them.
 
-Everything recorded (budget, claim, printed numbers) is a statement to be judged; reading it believes nothing.
+All recorded information (budget, claim, published numbers) is a statement to be verified; reading it trusts nothing.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.exact import number
-from dpspec.base.shown import Showable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,17 +34,17 @@ QUANTITIES = ("epsilon", "rho", "delta", "mu", "sigma", "scale")
 VERDICTS = ("verified", "refuted", "undecided")
 
 MOST_VALUES = 64
-"""So many values of secret parameters are tried at most."""
+"""The largest number of values of secret parameters that are tried."""
 STEPS = 8
 """A range that cannot be listed is tried at its ends and between them, in so many steps."""
 
 VIEWS = ("server", "shuffler", "analyst", "public")
-"""Who may be the one that a part of a product is protected from."""
+"""The parties that a part of a product may be protected from."""
 
 
 @attrs.frozen(kw_only=True)
 class RecordedClaim:
-    """What the file says about its mechanism and its specification, for the engine to confirm or contradict.
+    """The recorded claim of a file about its mechanism and its specification, for the engine to confirm or contradict.
 
     Args:
         verdict: "verified" when the mechanism is said to satisfy the specification, "refuted" when a published claim
@@ -99,7 +99,7 @@ class SecretParameter:
 
 @attrs.frozen(kw_only=True)
 class SecretMechanism:
-    """A mechanism of which some parameters are not published: one of many, and nobody says which.
+    """A mechanism some of whose parameters are not published: it is an unknown one of many.
 
     Args:
         mechanism: one of them.
@@ -186,7 +186,7 @@ class PromisedBeside:
 class Counterexample:
     """A mechanism that must not satisfy the specification, for the engine to refute.
 
-    It is judged on the first miniature, or on the whole space when there is none.
+    It is verified on the first miniature, or on the whole space when there is none.
 
     Args:
         title: what the mechanism does.
@@ -226,7 +226,8 @@ class Expectation:
         return self.route.value(spec)
 
     def is_met_by(self, value: Bracket) -> bool | None:
-        """Whether |value - printed| <= tolerance; None when the bracket is too wide to tell. For an erratum the opposite, too."""
+        """Whether |value - printed| <= tolerance; None when the bracket is too wide to decide. For an erratum the opposite,
+        too."""
         if self.corrected is None:
             return self.is_near(self.printed, value)
         printed, corrected = self.is_near(self.printed, value), self.is_near(self.corrected, value)
@@ -235,7 +236,7 @@ class Expectation:
         return None if printed is None else corrected
 
     def is_near(self, wanted: Number, value: Bracket) -> bool | None:
-        """Whether |value - wanted| <= tolerance; None when the bracket is too wide to tell."""
+        """Whether |value - wanted| <= tolerance; None when the bracket is too wide to decide."""
         if wanted.is_infinite:
             return True if value.lower.is_infinite else None if value.upper.is_infinite else False
         low, high = wanted + -self.tolerance, wanted + self.tolerance
@@ -246,7 +247,7 @@ class Expectation:
 
 @attrs.frozen(kw_only=True)
 class Explanation:
-    """Why a finding of the linter is meant to stand.
+    """The reason why a finding of the linter is accepted.
 
     Args:
         finding: the code of the finding.
@@ -316,14 +317,14 @@ class SpecDocument(Showable):
         counterexamples: mechanisms that must fail.
         expectations: printed numbers with the routes that recompute them.
         ledger: the parts of the budget.
-        explained: the findings of the linter that are meant to stand.
+        explained: the accepted findings of the linter.
         changes: the recorded changes of the promise, the oldest first.
         source: where the statements are published: pairs (key, text).
-        sources: where they are published, when several sources are told apart.
+        sources: where they are published, when several sources are distinguished.
         deployment: what was published, by whom and when.
         provenance: where each block is from.
         unaccounted: what was done outside of the guarantee.
-        parts: what the same product promises besides.
+        parts: further promises for the same product.
         secret: the mechanism, where some of its parameters are not published; `mechanism` is then None.
         layout: how tables that are released lie on disk; it says nothing of the promise.
     """

@@ -270,7 +270,7 @@ class _Scanner:
 Result = TypeVar("Result")
 
 FAULTS_SHOWN = 100
-"""So many faults of one file are shown; the others are counted."""
+"""The largest number of faults of one file that are shown; the others are counted."""
 DIGITS = 2000
 """No privacy number has more digits, or a decimal exponent of more than four digits."""
 
@@ -287,7 +287,7 @@ class Log:
         self.found = 0
 
     def add(self, fault: DpspecError, path: str) -> None:
-        """Record a fault that was met while `path` was read; a group of faults is taken apart."""
+        """Record a fault that was raised while `path` was read; a group of faults is recorded one by one."""
         for single in each(fault):
             if single.file is not None:
                 continue
@@ -316,7 +316,7 @@ class Log:
 
 
 def shape_of(value: object) -> str:
-    """What a TOML value is, in one word."""
+    """The type of a TOML value, in one word."""
     return _SHAPES.get(type(value), "number" if not isinstance(value, bool) else "truth value")
 
 
@@ -334,7 +334,7 @@ class Maker(Structurer):
     def registered(self, kind: str, value: Any, path: str) -> Any:
         """The object of a registered kind that a table with the key ``type`` describes, or FAILED.
 
-        A bare text stands for a table with nothing but that type.
+        A text is short for a table with nothing but that type.
         """
         if isinstance(value, str):
             value = {"type": value}
@@ -375,7 +375,7 @@ class Maker(Structurer):
         return FAILED if prepared is FAILED else super().value(domain, prepared, path)
 
     def absent(self, key: str, declared: Mapping[str, Parameter], table: Mapping[str, Any], path: str) -> Any:
-        """FAILED, with a fault, unless an unknown key of the table is meant for it: that one is told already."""
+        """FAILED, with a fault, unless an unknown key of the table is meant for it: that one is reported already."""
         if key in misspelt(table, declared):
             return FAILED
         advice = f"write {key} = <{declared[key].domain.describe()}>"
@@ -394,7 +394,7 @@ class Maker(Structurer):
         return FAILED
 
     def _prepared(self, domain: Domain, value: Any, path: str) -> Any:
-        """The value with every table that stands for an object replaced by that object."""
+        """The value with every table that describes an object replaced by that object."""
         if isinstance(domain, Registered):
             return self.registered(domain.kind, value, path)
         if isinstance(domain, Nested) and isinstance(value, Mapping):

@@ -84,7 +84,7 @@ REPORT = "report.json"
 """The report of a release, which contains the specification that it was drawn under."""
 
 SCHEMA_BESIDE = ".dpspec/spec-1.schema.json"
-"""Where `dpspec new spec` puts the JSON schema, beside the file that names it."""
+"""The location where `dpspec new spec` writes the JSON schema, next to the file that names it."""
 SCHEMA_LINE = f"#:schema ./{SCHEMA_BESIDE}"
 """The first line of a new file: editors (Taplo, Even Better TOML) complete and check it by this schema, without a network."""
 
@@ -205,7 +205,7 @@ _ASSIGNED = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*(?:#.*)?")
 
 
 def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for each mistake
-    """What to write in place of a line that is no TOML; the usual mistakes are recognised.
+    """The advice for a line that is not TOML; the usual mistakes are recognised.
 
     >>> _line_advice("epsilon = log(3)", "Invalid value")
     'write epsilon = "ln(3)"'
@@ -275,7 +275,7 @@ _KEYS = (
     "deployment", "provenance", "unaccounted", "part", "table",
 )  # fmt: skip
 _OWN = ("id", "title")
-"""What a file says of itself alone: no other key of it is read with them."""
+"""Keys that differ between files of equal content; they are left out of the cache key of shared documents."""
 _KEBAB = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
@@ -324,7 +324,7 @@ def _released_under(report: str) -> tuple[str, str]:
 
 
 def read_text(text: str, registry: Registry, name: str = "<text>", *, shared: Shared | None = None) -> SpecDocument:
-    """Read a specification from its text; `name` stands for the file in messages.
+    """Read a specification from its text; `name` replaces the file name in messages.
 
     Raises:
         as `read`.
@@ -391,7 +391,7 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
 
 
 def _near(path: Path) -> str:
-    """Which file may be meant, among those that lie there."""
+    """Advice that names the most similar file of the folder; empty where none is similar."""
     try:
         there = [found.name for found in path.parent.iterdir() if found.is_dir() or found.name.endswith(SUFFIX)]
     except OSError:
@@ -481,7 +481,7 @@ class _Reader:
         )  # fmt: skip
 
     def _facts(self, rows: Mapping[str, list[tuple[int, Mapping[str, Any]]]]) -> dict[str, Any]:
-        """What the file says beside its claim, where it says something."""
+        """The statements of the file other than its claim, if there are any."""
         if not any(rows.values()) and not self.data.keys() & {"deployment", "provenance"}:
             return {}
         from dpspec.specfile.deployment import read_facts  # most files state none, and need none of its classes

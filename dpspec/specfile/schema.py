@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 FILE = f"spec-{SCHEMA}.schema.json"
-"""The checked-in schema of the core and first-party language, beside this module."""
+"""The checked-in schema of the core and first-party language, in the folder of this module."""
 
 FIRST_PARTY = ("attackers", "census", "divergences", "flavours", "noise")
 """The plugins of this repository, whose language the checked-in schema describes together with the core's."""
@@ -85,10 +85,10 @@ def first_party_schema() -> str:
 
 
 def _kinds(registry: Registry) -> dict[str, Any]:
-    """For every kind: the table of one of its things, and what may stand for it inside another table."""
+    """For every kind: the table of one of its objects, and the forms that may replace it inside another table."""
     defined: dict[str, Any] = {}
     for kind in KINDS:
-        if kind in ("rules", "adapters", "generators"):  # they stand in no file
+        if kind in ("rules", "adapters", "generators"):  # they do not occur in files
             continue
         entries = registry.usable(kind)
         defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}

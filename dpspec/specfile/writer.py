@@ -116,7 +116,7 @@ class _Writer:
         yield from self.facts(document)
 
     def facts(self, document: SpecDocument) -> Iterator[str]:
-        """What is said beside the claim: the deployment, the sources, provenance, and steps outside of the guarantee."""
+        """The statements other than the claim: the deployment, the sources, provenance, and steps outside of the guarantee."""
         if document.deployment is not None:
             yield from _table("deployment", _without(self.parameters(document.deployment), "units", "prose"))
             for key, pairs in (("units", document.deployment.units), ("prose", document.deployment.prose)):
@@ -321,4 +321,4 @@ _SCALARS: dict[type, Callable[[Any], str]] = {
     Number: _number,
     Fraction: _ratio,
 }
-"""How plain values are written; bool stands before int, which it is a kind of."""
+"""The formats of plain values; bool precedes int, of which it is a subclass."""

@@ -1,4 +1,4 @@
-"""For authors of specifications and plugins: assertions, Hypothesis strategies, and the conformance kit.
+"""For authors of specifications and plugins: assertions, Hypothesis strategies, and the conformance tests.
 
     from dpspec.testing import assert_satisfies, pairs
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpspec.base.late import late_names
+from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
     from dpspec.testing.assertions import (
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         assert_not_refuted as assert_not_refuted,
         assert_satisfies as assert_satisfies,
     )
-    from dpspec.testing.kit import (
+    from dpspec.testing.conformance import (
         CheckCase as CheckCase,
         CheckResult as CheckResult,
         Status as Status,
@@ -44,7 +44,7 @@ _HOMES = {
         "assert_not_refuted",
         "assert_satisfies",
     ),
-    "dpspec.testing.kit": (
+    "dpspec.testing.conformance": (
         "CheckCase",
         "CheckResult",
         "Status",

@@ -37,11 +37,11 @@ def assert_satisfies(
     """Fail unless the mechanism satisfies the specification; the message has the bound and the smallest witness.
 
     Args:
-        mechanism: what is judged: a mechanism, or a plain function (dataset, numpy Generator) -> output. A function that has
+        mechanism: the mechanism to verify, or a plain function (dataset, numpy Generator) -> output. A function that has
             too many paths to be enumerated is sampled; it can then be refuted, and is undecided otherwise.
-        spec: the specification, a read file, or the path of one. A file with a mechanism of its own is asked for its blocks only.
-        undecided: "fail", or "pass" to be content with a claim that was not refuted.
-        options: what the engine takes besides (`seed`, `error`, `draws`, `seconds`).
+        spec: the specification, a read file, or the path of one. Of a file with its own mechanism, only the blocks are used.
+        undecided: "fail", or "pass" to accept a claim that was not refuted.
+        options: further options of the engine (`seed`, `error`, `draws`, `seconds`).
 
     Raises:
         ClaimNotHeld: an AssertionError; `verdict` has everything that was found.
@@ -68,22 +68,22 @@ def assert_not_refuted(
     power: Any = "0.99",
     **options: Any,
 ) -> Verdict:
-    """Fail unless the function stands a search in which a fault of a stated size would have been found.
+    """Fail unless the function passes a search that would have found a fault of a stated size.
 
-    It passes only when that is true: for each pair and event that was looked at, a loss per unit distance of at least `loss`,
+    The guarantee of the search: for each pair and event that was tested, a loss per unit distance of at least `loss`,
     with the event of probability at least `mass` on one dataset and its complement on the other, is refuted with probability
-    `power`. The verdict says on how many pairs and events; on the strength of draws it stays undecided. (Where the law can be
-    read off the code, it is what that shows.)
+    `power`. The verdict states the number of pairs and events; from draws alone it stays undecided. (Where the law can be
+    derived from the code, the verdict is the one of that law.)
 
     Args:
         function: a plain function (dataset, numpy Generator) -> output.
         spec: the specification, a read file, or the path of one.
         loss: in the units of the budget, above it.
         mass, power: see above.
-        options: what the engine takes besides (`seed`, `error`, `draws`, `seconds`, `datasets`).
+        options: further options of the engine (`seed`, `error`, `draws`, `seconds`, `datasets`).
 
     Raises:
-        ClaimNotHeld: it is refuted, or not looked at closely enough; `verdict` has everything that was found.
+        ClaimNotHeld: it is refuted, or the search was not close enough; `verdict` has the complete result.
     """
     __tracebackhide__ = True
     if isinstance(spec, (str, Path)):
@@ -111,7 +111,7 @@ def verdict_text(verdict: Verdict, spec: PrivacySpec, *, note: str = "") -> str:
 
 
 def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
-    """What a report for machines keeps of a verdict: pairs (name, text)."""
+    """The properties of a verdict in a machine-readable report: pairs (name, text)."""
     yield "outcome", verdict.outcome.value
     yield "method", verdict.method
     yield "scope", verdict.scope

@@ -1,4 +1,4 @@
-"""What a conformance check is, and what it is given.
+"""Conformance checks, and their arguments.
 
 A check is a function ``check_<property>(subject, context)``. It returns nothing, or a text to report; or it raises
 `CheckFailedError`, or `NotApplicable` with the reason. Its docstring says the property, where it comes from, and what a failure
@@ -42,7 +42,7 @@ class CheckFailedError(AssertionError):
 
 
 class NotApplicable(SkipTest):
-    """The property is not asked of the subject; says why. A test runner takes it as a skip."""
+    """The check does not apply to the subject; states the reason. A test runner treats it as a skip."""
 
 
 # --- subjects ------------------------------------------------------------------------------------
@@ -74,7 +74,7 @@ class ClassSubject:
 
     @property
     def thing(self) -> type:
-        """Where its tags are looked up."""
+        """The object whose tags are used."""
         cls: type = self.entry.cls
         return cls
 
@@ -100,7 +100,7 @@ class PlacedSubject:
         thing: an input divergence, an invariant or a mechanism.
         space: the space.
         datasets: all datasets of the space.
-        compared: those of which all pairs and triples are looked at, and all laws.
+        compared: those of which all pairs, triples and laws are checked.
     """
 
     thing: Any
@@ -121,7 +121,7 @@ class PlacedSubject:
 
 @attrs.frozen(kw_only=True)
 class Context:
-    """What a check may use besides its subject.
+    """The resources of a check in addition to its subject.
 
     Args:
         registry: everything that is registered.
@@ -138,7 +138,7 @@ class Context:
     members: Callable[[Domain], list[Any]]
 
     def times(self, fast: int, full: int | None = None) -> int:
-        """How many examples to draw; in full ten times as many, unless it is said how many."""
+        """The number of examples to draw; in full ten times as many, unless it is given."""
         return fast if self.level == "fast" else 10 * fast if full is None else full
 
     def random(self, name: str) -> Random:
@@ -153,7 +153,7 @@ def require(condition: bool, message: str) -> None:
 
 
 def exceeds_times(left: Number, factor: Number, right: Number) -> bool:
-    """Whether left > factor x right for certain; False when that is too close to tell."""
+    """Whether left > factor x right with certainty; False when the enclosures overlap."""
     if factor == 0 or right == 0:
         return left > 0
     if factor.is_infinite or right.is_infinite:
@@ -162,7 +162,7 @@ def exceeds_times(left: Number, factor: Number, right: Number) -> bool:
 
 
 def exceeds(left: Number, *terms: Number) -> bool:
-    """Whether left > the sum of the terms for certain; False when that is too close to tell."""
+    """Whether left > the sum of the terms with certainty; False when the enclosures overlap."""
     if any(term.is_infinite for term in terms):
         return False
     if left.is_infinite:
@@ -193,7 +193,7 @@ class Check:
     level: str = "fast"
 
     def excluded(self, subject: Any) -> str:
-        """Why it is not asked of a subject; "" when it is."""
+        """The reason why the check does not apply to a subject; "" when it applies."""
         if self.when and not getattr(subject.thing, self.when):
             return f"{self.when} is false"
         return ""
@@ -225,7 +225,7 @@ def declared_checks() -> tuple[Check, ...]:
 
 
 def examples(cls: type) -> list[Any]:
-    """What the class yields: objects of it, or pairs (object, space)."""
+    """The examples of the class: objects of it, or pairs (object, space)."""
     given: Callable[[], Iterable[Any]] | None = getattr(cls, "examples", None)
     return [] if given is None else list(given())
 
@@ -244,7 +244,7 @@ def example_objects(cls: type) -> list[Any]:
 
 MOST_DATASETS = 40
 COMPARED = {"fast": 10, "full": MOST_DATASETS}
-"""Datasets of a space whose pairs and triples are looked at, at each level."""
+"""The number of datasets of a space whose pairs and triples are checked, at each level."""
 MOST_VALUES = 3
 """Values tried for each parameter, and objects kept of each class on each space."""
 

@@ -97,7 +97,7 @@ DRAWN = LISTED
 """A space that is larger is not listed; datasets and pairs are drawn cell by cell."""
 
 _DRAWN_AGAIN = 3
-"""How often parameters are drawn that may not go together, before the whole example is given up."""
+"""The number of draws of parameters that may be incompatible, before the whole example is given up."""
 
 
 def datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:

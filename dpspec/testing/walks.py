@@ -52,7 +52,7 @@ JOINED = 6
 """The differences of this many basis vectors are moves, too."""
 
 Change = tuple[tuple[Hashable, int], ...]
-"""What a move adds to the counts."""
+"""The change of the counts by a move."""
 
 
 def pairs_from(dataset: Any, spec: PrivacySpec, *, steps: int = 6) -> st.SearchStrategy[tuple[Dataset, Dataset]]:
@@ -324,7 +324,7 @@ class _WalkSearch:
         return change
 
     def _check(self, left: Dataset, right: Dataset) -> None:
-        """Reject equal datasets, infinite distances, and pairs that an invariant which does not add up tells apart."""
+        """Reject equal datasets, infinite distances, and pairs that an invariant which does not add up distinguishes."""
         if left == right or self.spec.distance(left, right).is_infinite:
             reject()
         if self.rejected:

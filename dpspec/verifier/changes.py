@@ -1,4 +1,4 @@
-"""The changes of one record that keep the invariants, up to what views of the records can tell apart.
+"""The changes of one record that preserve the invariants, up to what views of the records can distinguish.
 
 Let n(x) be the counts of the records of a unit by their kinds, and v = n(x') - n(x) for two datasets of one universe. Invariants
 that are tables of counts say that v adds up to 0 in each of their cells. Cells are sets of kinds; a family of them is *laminar*
@@ -14,9 +14,9 @@ when any two are disjoint or one lies in the other. The *signature* of a kind is
 The lemma holds for datasets of any number of records and for kinds that are too many to list. Where the invariants are not
 laminar, it holds for a laminar part of them, which allows more changes: what is an upper bound there is one for all of them.
 
-A change of one record is told here by a *pattern*: for each attribute whether it keeps its category, and which of the categories
-that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a few
-patterns for each attribute, however many categories it has.
+A change of one record is represented by a *pattern*: for each attribute whether it keeps its category, and which of the
+categories that conditions single out it has before and after. All changes of one pattern look the same to every view. There are a
+few patterns for each attribute, however many categories it has.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_PATTERNS = 200_000
 
 @attrs.frozen
 class AttributeChange:
-    """What becomes of one attribute in a change: whether its category stays, and the class of the one before and after."""
+    """The change of one attribute: whether its category stays, and the class of the one before and after."""
 
     equal: bool
     before: CategoryClass
@@ -56,7 +56,7 @@ class AttributeChange:
 Pattern = Mapping[str, AttributeChange]
 
 Sides = tuple[bool, bool, bool]
-"""What a table sees of a change: whether the record meets the conditions before, and after, and whether its cell stays."""
+"""A change as read by a table: whether the record meets the conditions before, and after, and whether its cell stays."""
 
 
 @attrs.frozen
@@ -80,7 +80,7 @@ class SeenAttributes:
         cls, tables: Iterable[Marginal], space: DatasetSpace, unit: str,
         singled: Iterable[Mapping[str, tuple[frozenset[str], ...]]] = (),
     ) -> SeenAttributes:  # fmt: skip
-        """Those that some of the tables look at, or of which further sets of categories matter."""
+        """The attributes that some of the tables read, or of which further sets of categories matter."""
         known = {a.name: a for a in space.attributes_of(unit)}
         named: dict[str, dict[frozenset[str], None]] = {}
         for table in tables:
@@ -100,7 +100,7 @@ class SeenAttributes:
         )
 
     def classes(self, name: str) -> dict[CategoryClass, int]:
-        """How many categories of an attribute are of each class, 2 standing for more; those that nothing names come first."""
+        """The number of categories of an attribute in each class, at most 2; those that nothing names come first."""
         attribute, sets = self.attributes[name], self.named[name]
         singled = sorted(frozenset().union(*sets))
         others = attribute.size - len(singled)
@@ -132,7 +132,8 @@ class SeenAttributes:
         return all(side(pattern[name])[place] for name, place in places)
 
     def moved_with(self, table: Marginal, every: Sequence[Attribute]) -> set[str]:
-        """The attributes that a record gives away with what a table looks at, with what they lie within and what lies in them."""
+        """The attributes that the attributes of a table determine or restrict: those they lie within, and those that lie in
+        them."""
         known = {a.name: a for a in every}
         looked = _with_outer((*table.attributes, *(name for name, _ in table.where)), known)
         return {name for name in known if _with_outer((name,), known) & looked}
@@ -160,7 +161,7 @@ def replacements(columns: SeenAttributes) -> Iterator[Pattern]:
 
 
 def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> Iterator[dict[str, AttributeChange]]:
-    """What can become of an attribute and of those within it, given what becomes of the one that it lies within."""
+    """The possible changes of an attribute and of those within it, given the change of the one that it lies within."""
     for kept in options_of(name, outer, columns):
         inner = [list(_below(other, kept, columns)) for other in columns.inner(name)]
         for parts in itertools.product(*inner):
@@ -168,7 +169,7 @@ def _below(name: str, outer: AttributeChange | None, columns: SeenAttributes) ->
 
 
 def options_of(name: str, outer: AttributeChange | None, columns: SeenAttributes) -> list[AttributeChange]:
-    """What can become of an attribute by itself, given what becomes of the one that it lies within; no change comes first."""
+    """The possible changes of an attribute by itself, given the change of the one that it lies within; no change comes first."""
     key = name, outer
     known = columns._options.get(key)
     if known is not None:
@@ -228,7 +229,7 @@ def _has_siblings(attribute: Attribute, columns: SeenAttributes) -> bool:
 
 
 def sides_of(table: Marginal, pattern: Pattern, columns: SeenAttributes) -> Sides:
-    """What a table sees of a pattern."""
+    """A pattern as read by a table."""
     before = columns.inside(table, pattern, lambda kept: kept.before)
     after = columns.inside(table, pattern, lambda kept: kept.after)
     return before, after, all(pattern[name].equal for name in table.attributes)
@@ -272,7 +273,7 @@ def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
 
 
 MOST_FAMILIES = 32
-"""So many laminar parts of the invariants are tried at most; each of them bounds the constant."""
+"""The largest number of laminar parts of the invariants that are tried; each of them bounds the constant."""
 
 
 def laminar_parts(
@@ -290,7 +291,7 @@ def laminar_parts(
     known = {a.name: a for a in space.attributes_of(unit)}
     matter = [table for table in tables if read(table)]
     alike = dict[tuple[bool, frozenset[Marginal]], Marginal]()
-    for table in tables:  # of the others it matters whether records may be added beside them, and to which parts they fit
+    for table in tables:  # for the other tables: whether records may be added elsewhere, and to which parts they fit
         if not read(table):
             fitting = frozenset(other for other in matter if _are_nested(table, other, known))
             alike.setdefault((bool(table.where), fitting), table)
@@ -361,7 +362,7 @@ def _refines(fine: Marginal, coarse: Marginal, known: Mapping[str, Attribute]) -
 
 
 TRIED = 40
-"""So many categories of an attribute are tried where a pattern asks for one."""
+"""The number of categories of an attribute that are tried where a pattern requires one."""
 
 
 def records_of(pattern: Pattern, columns: SeenAttributes, space: DatasetSpace, unit: str) -> tuple[Record, Record] | None:
@@ -512,7 +513,7 @@ class MemberView:
         return each[-1] ** 2
 
     def changes(self, sides: Sides, *, kept: bool, is_added: bool) -> list[CountChanges]:
-        """The ways in which a change of the larger record may change the counts; those that others stand for are left out.
+        """The ways in which a change of the larger record may change the counts; those that others dominate are left out.
 
         Args:
             sides: what `outer` sees of the change.
@@ -542,7 +543,7 @@ class MemberView:
         return sorted(found)
 
     def _partitions(self, cells: int) -> Iterator[CountChanges]:
-        """How members fall into so many cells."""
+        """The distributions of members over some cells."""
         total = min(self.most, self.in_cell * cells)
         for number in (total,) if self.is_monotone else range(total + 1):
             yield from partitions(number, cells, self.in_cell)
@@ -570,7 +571,7 @@ def partitions(number: int, parts: int, largest: int) -> tuple[CountChanges, ...
 
 
 def outer_part(table: Marginal, space: DatasetSpace, unit: str) -> Marginal:
-    """What a table of smaller records looks at in the larger record that they lie in."""
+    """The conditions and attributes of a table of smaller records that concern the larger record that contains them."""
     known = {a.name for a in space.attributes_of(unit)}
     where = tuple((name, categories) for name, categories in table.where if name in known)
     return Marginal(attributes=tuple(name for name in table.attributes if name in known), unit=unit, where=where)

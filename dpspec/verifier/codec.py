@@ -82,7 +82,7 @@ def to_data(value: Any, *, displayed: bool = False) -> Any:  # noqa: PLR0911 - o
 
 
 def from_data(data: Any) -> Any:
-    """What `to_data` wrote."""
+    """The object that `to_data` wrote."""
     if isinstance(data, list):
         return tuple(from_data(part) for part in data)
     if not isinstance(data, dict):
@@ -127,7 +127,7 @@ def error_to_data(fault: DpspecError) -> dict[str, Any]:
 
 
 def error_from_data(data: dict[str, Any]) -> DpspecError:
-    """What `error_to_data` wrote; of a class that is not loaded here, an error of the base class."""
+    """The error that `error_to_data` wrote; of a class that is not loaded here, an error of the base class."""
     if "faults" in data:
         return Faults([error_from_data(single) for single in data["faults"]])
     known = {f"{cls.__module__}.{cls.__qualname__}": cls for cls in error_classes()}

@@ -49,17 +49,17 @@ INCOMPARABLE = 1_024
 """At most so many changes are kept of which none covers another one."""
 
 ALIKE = 16
-"""So many patterns are kept of those that the views do not distinguish."""
+"""The number of patterns that are kept of those that the views do not distinguish."""
 
 MOST_FREE = 3
 """A view of at most so many tables is evaluated on all of their bits."""
 
 SEARCHED, ROUNDS = 6, 2
-"""Where a part is too large, so many patterns are improved attribute by attribute, so many times."""
+"""The number of patterns that are improved attribute by attribute where a part is too large, and the number of rounds."""
 
 
 class SeenChange(NamedTuple):
-    """What is seen of a change.
+    """A change as read by the tables.
 
     Args:
         laws: the answers that move, by the numbers of their pairs of laws, in order.
@@ -85,7 +85,7 @@ NOTHING_SEEN = SeenChange()
 
 @attrs.frozen(eq=False)
 class Reader:
-    """What reads a change through some tables.
+    """Reads a change through some tables.
 
     Args:
         tables: the tables, whose bits are all that is read.
@@ -115,14 +115,14 @@ def names_read(table: Marginal) -> set[str]:
 
 
 Chosen = tuple | None  # type: ignore[type-arg]  # a tree of pairs, with an attribute and its change at each leaf
-"""What becomes of some attributes, as a tree that shares its branches."""
+"""The changes of some attributes, as a tree that shares its branches."""
 
 Sums = dict[tuple[bool, SeenChange], list[Chosen]]
 """Whether all invariants are kept, and what is seen, with a few choices; with none where it is a bound that no choice attains."""
 
 
 class AlikePatterns(Sequence[Pattern]):
-    """Patterns of all attributes that are seen alike; each is written out when it is asked for, as most never are.
+    """Patterns of all attributes that the views read alike; each is constructed on demand, as most are never used.
 
     Args:
         choices: what each chooses.
@@ -145,7 +145,7 @@ class AlikePatterns(Sequence[Pattern]):
 
 @attrs.frozen(kw_only=True)
 class LargestChanges:
-    """What was found.
+    """The result of the search for the largest changes.
 
     Args:
         seen: what is seen of the changes, each with a few patterns, those that keep all invariants first.
@@ -173,8 +173,8 @@ class Components:
     Args:
         columns: the attributes, with the sets of categories that are singled out.
         readers: what reads them.
-        is_added: whether a record is added, which stays what it is.
-        mirrored: the number that stands for a pair of laws and for its mirror image.
+        is_added: whether a record is added, whose attributes do not change.
+        mirrored: the number of a pair of laws, equal for its mirror image.
     """
 
     columns: SeenAttributes
@@ -193,7 +193,7 @@ class Components:
         """The largest changes.
 
         Args:
-            in_groups: whether parts may be left apart, to be composed, where together they have too many incomparable changes.
+            in_groups: whether parts may be separated, to be composed, where together they have too many incomparable changes.
         """
         parts = [self._of_part(names, readers) for names, readers in self._parts()]
         together: Sums = {(True, NOTHING_SEEN): [None]}
@@ -245,7 +245,7 @@ class Components:
         return [*free, *((own, readers.get(root, [])) for root, own in names.items())]
 
     def _of_part(self, names: list[str], readers: list[Reader]) -> Sums:
-        """What is seen of one part: with all invariants, else with those only that have to be kept, else a bound."""
+        """The changes of one part: with all invariants, else with those only that have to be preserved, else a bound."""
         self.attributes = max(self.attributes, len(names))
         needed = [reader for reader in readers if not reader.is_preferred]
         tried = [(readers, LISTED), (readers, 0), *([(needed, 0)] if len(needed) < len(readers) else [])]
@@ -311,7 +311,7 @@ class Components:
     def _passed(
         self, names: Sequence[str], readers: Sequence[Reader], columns: SeenAttributes, work: int, few: int
     ) -> Sums | None:  # fmt: skip
-        """What the readers see of all patterns of some attributes; None where that takes too much work.
+        """All patterns of some attributes as read by the readers; None where that takes too much work.
 
         Args:
             names: the attributes.
@@ -372,7 +372,7 @@ class Components:
         return {key: sums[key] for key in (*largest, *covered[: max(0, few - len(largest))])}
 
     def _packed(self, laws: tuple[int, ...]) -> int:
-        """How often each pair of laws comes, in 16 bits each; those that are mirror images are one."""
+        """The multiplicity of each pair of laws, in 16 bits each; mirror images count as one."""
         for law in laws:
             if law not in self._fields:
                 one = self.mirrored(law)
@@ -484,7 +484,7 @@ class Ties:
         return tied
 
     def root(self, name: str) -> str:
-        """The attribute that stands for all that a name is tied to."""
+        """The attribute that represents all attributes tied to a name."""
         while self.above[name] != name:
             self.above[name] = self.above[self.above[name]]
             name = self.above[name]
@@ -502,7 +502,7 @@ _Bits = tuple[int, int, int]
 """Before, after and same, with a bit for each table."""
 
 _Option = tuple[_Bits, list[AttributeChange]]
-"""What may become of an attribute, in several ways that no table distinguishes, with the bits that they leave."""
+"""The possible changes of an attribute that no table distinguishes, with the bits that they leave."""
 
 _State = tuple[_Bits, tuple[tuple[str, AttributeChange], ...]]
 """The bits of the open tables, and what becomes of the coarser attributes with finer ones to come."""
@@ -584,7 +584,7 @@ class _AttributeWalk:
         return found
 
     def _masks(self, name: str, outer: AttributeChange | None, *, goes_on: bool) -> list[_Option]:
-        """What may become of an attribute, those together that no table distinguishes, with the bits that they leave."""
+        """The groups of possible changes of an attribute that no table distinguishes, with the bits that they leave."""
         full = (1 << len(self.tables)) - 1
         if not name:
             return [((full, full, full), [])]
@@ -610,7 +610,7 @@ class _AttributeWalk:
         return self._changes[name, outer]
 
     def _closed(self, closing: Sequence[tuple[int, int]], bits: _Bits) -> dict[tuple[bool, SeenChange], None]:
-        """What readers see whose last attribute was passed, in every combination; nothing where the change is not allowed."""
+        """The combinations of readers whose last attribute was passed; nothing where the change is not allowed."""
         found: dict[tuple[bool, SeenChange], None] = {(True, NOTHING_SEEN): None}
         for number, own in closing:
             reader = self.readers[number]

@@ -1,7 +1,7 @@
-"""Verifying a specification file, and how its claim stands.
+"""Verification of a specification file, and the status of its claim.
 
-What is judged is the claim, on every miniature or on the whole space, and every printed number. How the claim stands goes
-wherever the claim goes, into every report, sum and release.
+The claim is verified on every miniature or on the whole space, and every published number is recomputed. The claim status
+accompanies the claim in every report, sum and release.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import ContradictedError, DpspecError, count
 from dpspec.base.exact import Bracket, Number
 from dpspec.base.log import log
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.base.words import Word, joint_word, worst_word
 from dpspec.blocks.space import Dataset, Pair
@@ -25,11 +25,11 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.derived import METHOD, WHOLE
 from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
 from dpspec.verifier.functions import NamedFunction, function_judge, verify_named
-from dpspec.verifier.growth import EFFORT, Grown, exchanged, grown
 from dpspec.verifier.mechanisms import judged, judged_unlisted
+from dpspec.verifier.miniatures import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.proof import METHOD, WHOLE
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
 
@@ -71,7 +71,7 @@ class Obligation:
 
 @attrs.frozen(kw_only=True)
 class FileReport(Showable):
-    """What was found about one file."""
+    """The result of the verification of one file."""
 
     document: SpecDocument
     obligations: tuple[Obligation, ...]
@@ -83,7 +83,7 @@ class FileReport(Showable):
 
     @property
     def scope(self) -> str:
-        """How far the claim itself was examined, and whether it is one on stand-ins."""
+        """The extent of the verification of the claim itself, and whether blocks of it are stand-ins."""
         made_up = self.document.stand_ins
         if all(obligation.verdict is None for obligation in self.obligations):
             return "printed numbers only"
@@ -105,7 +105,7 @@ class FileReport(Showable):
 
     @property
     def standing(self) -> Standing:
-        """How the claim stands, the numbers and counterexamples apart."""
+        """The status of the claim, without the numbers and counterexamples."""
         judged = [one for one in self.obligations if one.name.startswith(("claim", "part: "))]
         return _stands(self.document, judged, grown=True)
 
@@ -119,11 +119,11 @@ Judge = Callable[[Registry | None, Progress | None], Obligation]
 
 @attrs.frozen(kw_only=True)
 class Judgement:
-    """An obligation that has not been judged yet.
+    """An obligation that has not been verified yet.
 
     Args:
-        name: what it is; no two judgements of a file have the same name.
-        judge: judges it; takes the registry for provenance and who is told of the progress, or None for either.
+        name: its name; no two judgements of a file have the same name.
+        judge: verifies it; its arguments are the registry for provenance and the progress callback, or None for either.
     """
 
     name: str
@@ -142,7 +142,7 @@ def verify_document(document: SpecDocument, *, registry: Registry | None = None,
 def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge the claim of a file on the code that releases real tables, run on every choice of its randomness.
 
-    Counterexamples and printed numbers are not judged again.
+    Counterexamples and published numbers are not verified again.
     """
     miniatures = tuple(attrs.evolve(m, mechanism=_code(m.mechanism)) for m in document.miniatures)
     parts = tuple(attrs.evolve(part, mechanism=_code(part.mechanism)) for part in document.parts)
@@ -173,7 +173,7 @@ def verify_function(
 
 
 def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
-    """What a file obliges itself to, each thing to be judged on its own."""
+    """The obligations of a file, each to be verified independently."""
     stated = (
         *claims(document),
         *_counterexamples(document),
@@ -194,8 +194,9 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
 
     Args:
         document: the file.
-        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
-        most: a space of more datasets is not walked.
+        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip
+            this.
+        most: a space of more datasets is not enumerated.
     """
     recorded = _recorded_outcome(document)
     if document.miniatures:
@@ -272,7 +273,7 @@ def _where_it_changes(found: Sequence[tuple[str, Verdict]]) -> str:
 
 
 def _besides(part: PromisedBeside, recorded: Outcome, most: int) -> Judgement:
-    """What the same product promises besides: it has to hold as well."""
+    """A further promise for the same product: it has to hold as well."""
     name, held = f"part: {part}", recorded if part.verdict is None else Outcome(part.verdict)
     if part.share is not None:
         word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
@@ -296,7 +297,7 @@ def _claim(name: str, spec: PrivacySpec, mechanism: Mechanism, recorded: Outcome
 
 
 def _on_whole(document: SpecDocument) -> Verdict | Missing:
-    """The claim of a file with miniatures, judged on the whole space by how the mechanism is made."""
+    """The claim of a file with miniatures, verified on the whole space by the structure of the mechanism."""
     if document.mechanism is None:
         return Missing(step="structure", reason="the file names no mechanism on the whole space")
     try:
@@ -308,7 +309,7 @@ def _on_whole(document: SpecDocument) -> Verdict | Missing:
 
 
 def _proved(found: Verdict, document: SpecDocument, recorded: Outcome) -> Judgement:
-    """A claim that was judged on the whole space."""
+    """The result for a claim that was verified on the whole space."""
 
     def judge(registry: Registry | None, _: Progress | None) -> Obligation:
         blocks = {"mechanism": document.mechanism, **blocks_of(document.spec)}
@@ -320,7 +321,7 @@ def _proved(found: Verdict, document: SpecDocument, recorded: Outcome) -> Judgem
 
 
 def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
-    """A miniature that holds beside a proof is a second witness; without one it says nothing about the whole space."""
+    """A verified miniature in addition to a proof is further evidence; without a proof it says nothing about the whole space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
         small = judgement.judge(registry, progress)
@@ -335,8 +336,8 @@ def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
 def _on_miniature(
     name: str, document: SpecDocument, miniature: Miniature, recorded: Outcome, *, effort: int, most: int
 ) -> Judgement:  # fmt: skip
-    """A claim about a large space, looked at on a small one: at best it holds there."""
-    assert miniature.mechanism is not None  # noqa: S101 - the caller asks
+    """The result for a claim about a large space, verified on a small one: at best it holds there."""
+    assert miniature.mechanism is not None  # noqa: S101 - ensured by the caller
     whole = _claim(name, miniature.spec, miniature.mechanism, recorded, most)
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
@@ -363,7 +364,7 @@ def _of_another_claim(found: Obligation, others: tuple[str, ...]) -> Obligation:
 
 def _grown(found: Obligation, document: SpecDocument, miniature: Miniature, registry: Registry | None, effort: int) -> Obligation:
     """A verified miniature whose sizes are raised: one that hides what the claim is about holds nothing."""
-    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - the caller asks
+    assert found.verdict is not None and miniature.mechanism is not None  # noqa: S101, PT018 - ensured by the caller
     space = document.spec.space
     lines = tuple(grown(found.verdict, miniature.spec, miniature.mechanism, space, registry=registry, effort=effort))
     growing = [line for line in lines if line.grows]
@@ -402,7 +403,7 @@ def _nothing_to_judge(name: str) -> Judgement:
 
 
 def _told(name: str, word: Word, detail: str) -> Judgement:
-    """What need not be judged, because the file says it."""
+    """The result without verification, because the file states it."""
     return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=word, detail=detail))
 
 
@@ -453,11 +454,11 @@ def _printed(expectation: Expectation, document: SpecDocument) -> Obligation:
     return Obligation(name=f"number: {expectation.what}", word=_MET[expectation.is_met_by(value)], detail=detail, value=value)
 
 
-# --- how a claim stands ---------------------------------------------------------------------------
+# --- claim status ---------------------------------------------------------------------------------
 
 
 QUICK = 500
-"""Datasets that are walked where the standing of a claim is only told on the way, as `explain` and `compare` do."""
+"""The largest number of datasets that are enumerated where the claim status is a side result, as in `explain` and `compare`."""
 
 STANDING_WORDS = {
     Word.VERIFIED: "the claim is verified",
@@ -474,11 +475,11 @@ STANDING_WORDS = {
 
 @attrs.frozen(kw_only=True)
 class Standing:
-    """How a claim stands.
+    """The status of a claim.
 
     Args:
-        word: verified, derived, miniature, recorded, unchecked, undecided, refuted or plugin (not judged, for a plugin failed).
-        reason: what was looked at, what was found, or why nothing was.
+        word: verified, derived, miniature, recorded, unchecked, undecided, refuted or plugin (not verified, for a plugin failed).
+        reason: the scope and result of the verification, or why there was none.
         verdicts: the verdicts behind it: one on the whole space, or one for each miniature.
         constant: the Lipschitz constant that is proved of the mechanism on the whole space of the claim, at most that of the
             budget; None where the claim is not verified there.
@@ -506,7 +507,7 @@ class Standing:
 
     @property
     def sentence(self) -> str:
-        """For a reader: how the claim stands, and why."""
+        """In words: the status of the claim, and the reason."""
         return f"{STANDING_WORDS[self.word]}: {self.reason}"
 
     def __str__(self) -> str:
@@ -524,14 +525,15 @@ def standing(
 ) -> Standing:
     """Judge the claim of a file, and nothing else that it states: whether its mechanism satisfies its specification.
 
-    What the file records of its claim is not believed; a claim that is found refuted is told apart by whether it is on record.
+    The recorded status in the file is not trusted; a refuted claim that the file records as refuted has a status of its own.
 
     Args:
         document: the file.
         registry: where the provenance of the blocks is looked up.
         most: spaces with more datasets than this are not walked: a claim that neither a proof nor a pair decides is then reported
             as never checked; without it, what `dpspec verify` does.
-        effort: how many datasets and pairs are looked at while the sizes that a miniature lowers are raised; with 0 they are not.
+        effort: the number of datasets and pairs that are checked while the sizes that a miniature lowers are raised; 0 to skip
+            this.
         also: datasets whose laws are compared as well, such as those that an attacker names: a pair of them may refute the claim.
         progress: called with (done, in all).
     """
@@ -577,7 +579,7 @@ def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: R
 
 
 def _stands(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:
-    """How a claim stands whose obligations were judged, with the sizes of miniatures raised or not."""
+    """The status of a claim whose obligations were verified, with the sizes of miniatures raised or not."""
     if not found:
         return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
     words = [_of_claim(obligation) for obligation in found]
@@ -602,7 +604,7 @@ def _proved_constant(document: SpecDocument, found: Sequence[Obligation], word: 
 
 
 def _too_large(document: SpecDocument, most: int) -> str | None:
-    """Why the claim is not looked at here, when a space has too many datasets."""
+    """The reason why the claim is not verified here, when a space has too many datasets."""
     small = [(miniature.spec.space, miniature.mechanism) for miniature in document.miniatures]
     judged = small or [(document.spec.space, document.mechanism)]
     sizes = [space.cardinality() for space, mechanism in judged if mechanism is not None]

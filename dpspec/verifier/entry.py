@@ -1,6 +1,6 @@
 """One entry to the engines: a mechanism goes to the exact engine, a plain function to the installed judge of functions.
 
-    a mechanism with laws     a proof from how it is made, or every pair of every universe (`judged`)
+    a mechanism with laws     a proof from its structure, or every pair of every universe (`judged`)
     a plain function          the class that a package named to judge functions (`FunctionJudge`)
 """
 
@@ -15,7 +15,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism, PlainFunction
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.declared import check_declared
+from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged
@@ -55,8 +55,8 @@ def verify_claim(
         loss, mass, power: of a plain function that is not refuted, state which faults would have been found: a loss per unit
             distance of at least `loss`, at events of probability at least `mass` on one dataset (and their complements on the
             other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
-        dataset, generator: how the function is handed a dataset (`pandas`, `numpy`, `dicts`, ...), and where its chances come
-            from (`random`, `system`, ...); without them, by its annotations (`adapted`).
+        dataset, generator: the adapters of the function: the type of its dataset (`pandas`, `numpy`, `dicts`, ...), and its
+            source of randomness (`random`, `system`, ...); by default chosen by its annotations (`adapted`).
         datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).

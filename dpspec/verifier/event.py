@@ -21,7 +21,7 @@ from dpspec.base.exact import Bracket, Number, ball, floor_of, number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.integers import IntegerLaw
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, OutputValue
@@ -32,7 +32,7 @@ Listed = FiniteLaw | ExponentialLaw | EnclosedLaw
 
 _PRECISION = 128
 _TRIED = 12
-"""So many of the outcomes that tell most are tried as events; then unions of them."""
+"""The number of most discriminating outcomes that are tried as events; then unions of them."""
 _MOST_UNION = 512
 _CUTS = 16
 _FEW = 16
@@ -93,7 +93,7 @@ def _of_outcomes(law: Listed, outcomes: Sequence[OutputValue]) -> Bracket:
 
 def _of_interval(law: Law, event: Expression) -> Bracket | None:
     """P(low <= number < high) of laws on a line, and of one entry of a product."""
-    assert event.interval is not None  # noqa: S101 - asked by the caller
+    assert event.interval is not None  # noqa: S101 - ensured by the caller
     place, (low, high) = event.interval
     if isinstance(law, Product):
         return probability(law.laws[place], Expression.between(low, high)) if place < len(law.laws) else None
@@ -133,7 +133,7 @@ def _probability(enclosure: arb) -> Bracket:
 
 @attrs.frozen
 class Asked:
-    """What is claimed of a pair of laws: d_Pr(P, Q) <= limit."""
+    """The claim on a pair of laws: d_Pr(P, Q) <= limit."""
 
     divergence: OutputDivergence
     limit: Number
@@ -147,7 +147,7 @@ class Asked:
         return self.excess(left, right) > 0
 
     def excess(self, left: Bracket, right: Bracket) -> Fraction:
-        """How far P(E) is certainly above the largest probability allowed, or Q(E) where both ways count; -1 for unknown."""
+        """The certain excess of P(E) over the largest probability allowed, or of Q(E) where both ways count; -1 for unknown."""
         ways = [(left, right), (right, left)] if self.both_ways else [(left, right)]
         return max(self._excess(p, q) for p, q in ways)
 
@@ -238,7 +238,7 @@ def _typed(outcome: OutputValue) -> str:
 
 
 def _chosen(ranked: Sequence[Ranked]) -> Sequence[Ranked]:
-    """The outcomes that tell most, and the likeliest ones."""
+    """The most discriminating outcomes, and the likeliest ones."""
     likely = sorted(ranked, key=lambda entry: -max(entry[1], entry[3]))[:_TRIED]
     return list(dict.fromkeys((*ranked[:_TRIED], *likely)))
 

@@ -5,7 +5,7 @@ For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over
 compared; two
 datasets at distance 0 must have the same law (Bailie, Gong, Meng and Drechsler 2024).
 
-The finite laws of a universe stand side by side in one table of integer weights.
+The finite laws of a universe are the rows of one table of integer weights.
 
 The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
 `score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
@@ -39,7 +39,7 @@ from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, NotALaw, work_of
-from dpspec.verifier.declared import check_declared, check_reverse
+from dpspec.verifier.declarations import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
@@ -98,7 +98,7 @@ class LawMatrix:
 
 
 Permutation = tuple[int, ...]
-"""Where each place of the universe goes."""
+"""The image of each index of the universe."""
 
 
 def permutations(
@@ -182,10 +182,10 @@ MOST_UNDECIDED = 12
 """Bits at which a bracket is refined until the pair is decided."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
-"""Why a claim that every mechanism would pass stays undecided."""
+"""The reason why a claim that every mechanism satisfies is undecided."""
 
 REVERSED = 100
-"""So many pairs are compared in both orders where a distance is declared to be symmetric."""
+"""The number of pairs that are compared in both orders where a distance is declared to be symmetric."""
 
 MOST_WALKED = 20_000
 """A space of more datasets is not walked."""
@@ -207,7 +207,7 @@ def verify(
     """Judge whether a mechanism satisfies a specification.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         datasets: look only at these datasets of the space; without it, at all of them.
         laws: the laws on some datasets, where they are known already, or those of a function of the output.
@@ -260,7 +260,7 @@ def refute_on(
     Both laws are computed and compared as exactly as in a walk through the whole space. Nothing is ever verified here.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         groups: the datasets of one group are compared with each other.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
@@ -303,8 +303,8 @@ def refute_on(
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
     """Judge a claim whose budget has no published number to rely on.
 
-    What is refuted whatever the number is, is refuted; what keeps the least number that it can be, is verified; of all else the
-    constant is told.
+    A claim that is false for every number is refuted; a claim that holds for the least possible number is verified; otherwise the
+    constant is reported.
 
     Args:
         spec: the specification.
@@ -584,7 +584,7 @@ def per_unit(divergence: Bracket, distance: Number) -> Bracket:
 
 
 def asked_of(spec: PrivacySpec, witness: Witness) -> Asked:
-    """What the claim allows the pair of a witness: bound x distance, rounded up where it has no exact form."""
+    """The bound of the claim for the pair of a witness: bound x distance, rounded up where it has no exact form."""
     limit = number(0) if witness.distance == 0 else rounded_product(witness.bound, witness.distance)
     return Asked(spec.output_divergence, limit)
 

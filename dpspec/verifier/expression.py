@@ -2,7 +2,7 @@
 
 The *shape* is everything that is not a finite number.
 
-Outputs are told apart as `dpspec.verifier.observed` sees them.
+Outputs are distinguished as `dpspec.verifier.observation` defines.
 
     3.5 -> ("float",), (3.5,)        (None, 2) -> ("tuple", ("None",), ("int",)), (2.0,)
     an exception -> ("raises", type, message, what is seen of it, its place in the code), ()
@@ -18,7 +18,7 @@ An output is written as a *form*, a list that begins with its kind:
 The details of an exception are its place in the code and a digest of all that is seen of it: traceback, causes, context, notes
 and attributes; without them the form covers every exception of that type and message.
 
-Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] stand for any number of that
+Integers are decimals and floats are hexadecimal, so that nothing is rounded; ["int"] and ["float"] match any number of that
 type, and so do numpy's types of numbers by their names, as in ["np.int64", "5"]. The *numbers of an output* are its finite ints
 and floats in reading order, from place 0. An expression is one of
 
@@ -52,9 +52,9 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 
 from dpspec.base.errors import SpecSyntaxError
-from dpspec.base.late import late_module
+from dpspec.base.lazy import late_module
 from dpspec.base.types import Floats, Mask
-from dpspec.verifier.observed import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
+from dpspec.verifier.observation import Frame, Observed, UnobservableError, comparison, observed, observed_raise, plain_value
 
 if TYPE_CHECKING:
     import numpy as np
@@ -65,7 +65,7 @@ Shape = tuple[Hashable, ...]
 Atom = tuple[Shape, tuple[float, ...]]
 
 MOST_NUMBERS = 512
-"""Numbers of an output beyond this many are left out of the features (they still tell atoms apart)."""
+"""The largest number of features of an output; further numbers are left out of the features (they still distinguish atoms)."""
 _EXACT = 2**53
 _BRACKETS = {"tuple": ("(", ")"), "list": ("[", "]"), "set": ("{", "}"), "dict": ("{", "}")}
 
@@ -81,7 +81,7 @@ class Raised:
     Args:
         kind, message: its type and text.
         stated: whether the code raises it by a statement of its own, and neither an operation nor a library does.
-        seen: what is seen of it (`dpspec.verifier.observed`); None where that cannot be compared.
+        seen: what is seen of it (`dpspec.verifier.observation`); None where that cannot be compared.
     """
 
     kind: str
@@ -91,7 +91,7 @@ class Raised:
 
     @classmethod
     def of(cls, problem: BaseException) -> Raised:
-        """What was raised."""
+        """The raised exception."""
         kind, stated = type(problem).__name__, _is_stated(problem)
         try:
             seen = cast("Observed", observed_raise(problem))
@@ -175,7 +175,7 @@ def outcome_atom(outcome: Any) -> Atom:
     >>> outcome_atom(observed([0, 1])) == atom([0, 1]), outcome_atom((observed(True), 2)) == atom((True, 2))
     (True, True)
 
-    What cannot be compared as an output is told apart as the law does it, by how it is written.
+    Values that cannot be compared as outputs are distinguished as by the law, by their written form.
     """
     if _is_sight(outcome):
         return _seen(outcome)
@@ -188,7 +188,7 @@ def _is_sight(outcome: Any) -> bool:
 
 
 def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
-    """What was seen, with its numbers taken out."""
+    """The observed outcome, with its numbers taken out."""
     kind = type(sight)
     if kind is tuple:
         return _collection("tuple", sight)
@@ -211,7 +211,7 @@ def _seen(sight: Any) -> Atom:  # noqa: PLR0911 (one line per kind of sight)
 
 
 def _place(sight: Observed) -> str:
-    """Where in the code an exception was raised; empty where that is not seen."""
+    """The location in the code at which an exception was raised; empty where it is not observable."""
     frames = sight.content[4]  # type: ignore[index]
     return str(frames[-1].place) if frames else ""
 
@@ -224,7 +224,7 @@ def _details(sight: Observed) -> str:
 
 
 def _portable(seen: Any) -> Any:
-    """What is seen as nested tuples of texts, with files by their names as modules."""
+    """The observed outcome as nested tuples of texts, with files by their names as modules."""
     if isinstance(seen, Observed):
         return seen.kind, _portable(seen.content)
     if isinstance(seen, Frame):
@@ -249,7 +249,7 @@ def kind_of(outcome: Any) -> str:
 
 
 def value_of(outcome: Any) -> Hashable:
-    """What two outcomes share that differ in type, memory or traceback alone.
+    """A key that is equal for two outcomes that differ in type, memory or traceback alone.
 
     >>> value_of(observed(np.int64(0))) == value_of(0) == value_of(observed(False)) == value_of(observed(0.0))
     True
@@ -407,7 +407,7 @@ def filled(shape: Iterable[Any], numbers: Iterator[float]) -> Form:
         return (kind,) if value is None else (kind, str(int(value)) if "int" in kind else float(value).hex())
     if kind == "raises" and len(parts) > 2:
         return (kind, *map(str, parts[:2]), _details(parts[2]))
-    if parts and isinstance(parts[-1], str):  # no parts of its own: what tells it apart, and how it is written
+    if parts and isinstance(parts[-1], str):  # no parts of its own: its identity, and its written form
         return (kind, *(part if isinstance(part, str) else repr(part) for part in parts))
     return (kind, *(filled(part, numbers) if isinstance(part, tuple) else str(part) for part in parts))
 
@@ -442,7 +442,7 @@ def numbers(given: Form) -> list[Fraction]:
 
 
 def fits(output: Form, pattern: Form) -> bool:
-    """Whether an output has a form, where a number that is left out stands for any.
+    """Whether an output has a form, where a number that is left out matches any.
 
     >>> fits(("tuple", ("int", "3")), ("tuple", ("int",))), fits(("int", "3"), ("float",))
     (True, False)

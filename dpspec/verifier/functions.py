@@ -36,7 +36,7 @@ class FunctionError(DpspecError):
 
 
 class PowerError(DpspecError):
-    """A plain function was not refuted, but not looked at closely enough: a fault of the size that was named could be missed."""
+    """A plain function was not refuted, but the search was not close enough: a fault of the stated size could be missed."""
 
     code = "power"
     exit_code = 3
@@ -44,7 +44,7 @@ class PowerError(DpspecError):
 
 @define
 class Sampling:
-    """How a plain function is sampled, where it cannot be enumerated.
+    """Options of the sampling of a plain function that cannot be enumerated.
 
     Args:
         seed: the seed of all draws; the same seed, the same verdict.
@@ -56,7 +56,8 @@ class Sampling:
             of one type and message.
         loss, mass, power: where nothing is refuted, look so closely that a loss per unit distance of at least `loss`, at
             events of probability at least `mass`, is found with probability `power`; an error where there is no time for that.
-        dataset, generator: the adapters by which the function gets a dataset and its chances; by its annotations, if left out.
+        dataset, generator: the adapters for the dataset and the random number generator of the function; by default chosen by
+            its annotations.
 
     >>> Sampling(error="1e-6").options
     ['--seed', '0', '--error', '1/1000000']
@@ -124,7 +125,7 @@ def parts_of(path: str) -> tuple[str, str]:
 
 
 class FunctionJudge(Protocol):
-    """What judges plain functions.
+    """A verifier of plain functions.
 
     A verdict of it is as binding as one of the exact engine: `verified` only for what is shown of every dataset that the claim is
     about, `refuted` for a pair of datasets whose outputs differ too much, up to the stated error; else `undecided`.
@@ -145,7 +146,7 @@ class FunctionJudge(Protocol):
     def verify_named(
         self, function: NamedFunction, spec: PrivacySpec, *, registry: Registry | None, progress: Progress | None
     ) -> Verdict:
-        """The same for a function that is named; one that nobody imported is imported where it can do no harm."""
+        """The verdict for a function given by its name; a module that is not imported yet is imported in a sandbox."""
 
     def replay(
         self,

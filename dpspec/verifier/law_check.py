@@ -1,6 +1,6 @@
 """Compare the law that a mechanism states with the structure that it states, on small datasets.
 
-A proof for the whole space (`dpspec.verifier.derived`) uses the structure alone. A structure is a statement of the mechanism's
+A proof for the whole space (`dpspec.verifier.proof`) uses the structure alone. A structure is a statement of the mechanism's
 author, and so is the law. Where the law can be computed, the two are compared on pairs of datasets:
 
 * every kind of change that the proof uses: records added, removed and replaced (also by records that the structure does not
@@ -37,9 +37,9 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, View, structure_for
 from dpspec.laws.law import Law
-from dpspec.verifier.attaining import Attaining, ExchangedRecords
 from dpspec.verifier.changes import pairs_of, records_of
 from dpspec.verifier.exhaustive import PRECISIONS, computed_law, guarded, verify
+from dpspec.verifier.lower_bound import Attaining, ExchangedRecords
 from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity, for_replaced
 
 MOST_CELLS = 4
@@ -47,7 +47,7 @@ MOST_CELLS = 4
 MOST_REPORTED = 2
 """... and where at most so many cells are reported record by record, or sampled: such laws grow with the power of the records."""
 MOST_SEVERAL = 3
-"""So many pairs with several changes at once."""
+"""The number of pairs with several changes at once."""
 MOST_KINDS_LISTED, MOST_WITH_INVARIANTS, MOST_OF_ALL = 1_000, 100, 400
 """A reduced space has at most so many kinds of records, and fewer with invariants, which are then matrices over the kinds: a
 comparison over 100 kinds takes about 0.4 s with the 64 tables of a census. The last number is for spaces that have no smaller
@@ -57,31 +57,31 @@ MOST_ANSWERS = 1_000
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
-"""So many attributes keep two categories in a reduced space, those that views and invariants read first."""
+"""The number of attributes that keep two categories in a reduced space, those that views and invariants read first."""
 MOST_CHANGES = 8
-"""So many kinds of change are compared, records added and replaced in turn, the costliest and the cheapest first."""
+"""The number of kinds of change that are compared, records added and replaced in turn, the costliest and the cheapest first."""
 MOST_KINDS = 6
-"""So many kinds of records are compared with each other and with none."""
+"""The number of kinds of records that are compared with each other and with none."""
 MOST_PAIRS = 24
-"""So many pairs of datasets are compared."""
+"""The number of pairs of datasets that are compared."""
 OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
-"""How many other records both datasets have; of samples fewer, since their laws are mixtures over all samples."""
+"""The number of further records in both datasets; of samples fewer, since their laws are mixtures over all samples."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
-"""So many pairs of datasets of one universe are compared besides, of so many of the smallest datasets; the last number is for
-spaces with more kinds than are listed, of which the smallest datasets are almost alike."""
+"""The number of further pairs of datasets of one universe that are compared, and the number of smallest datasets they are from;
+the last number is for spaces with more kinds than are listed, whose smallest datasets are almost alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
 ADVICE = "the mechanism's author has to correct one of the two; until then no verdict can rest on either"
 WITH_MEMBERS = 6
-"""So many changes of larger records with members are compared."""
+"""The number of changes of larger records with members that are compared."""
 
 
 @attrs.frozen
 class LawComparison:
-    """How the law of a mechanism was compared with its structure, or with its theorem.
+    """The comparison of the law of a mechanism with its structure, or with its theorem.
 
     Args:
         compared: the number of pairs of datasets whose laws were compared.
@@ -101,7 +101,7 @@ class LawComparison:
         return self.compared > 0 and not self.open
 
     def missing(self, statement: str) -> str:
-        """Why nothing is proved by a statement of the mechanism's author; empty where it was compared with the law.
+        """The reason why a statement of the mechanism's author proves nothing; empty where it was compared with the law.
 
         Args:
             statement: "structure", or "theorem".
@@ -117,7 +117,7 @@ class LawComparison:
         return f"{rests}, and its law could be compared with it {compared}{reason}"
 
     def assumptions(self) -> tuple[str, ...]:
-        """What a verdict takes for granted after this comparison."""
+        """The assumptions of a verdict after this comparison."""
         return (SMALLER_PARAMETERS,) if self.has_smaller_parameters else ()
 
 
@@ -150,7 +150,7 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
 
 @contextlib.contextmanager
 def _elsewhere() -> Iterator[None]:
-    """Outside the space of the claim a plugin may raise whatever it likes: it is asked what no one else asks it."""
+    """Outside the space of the claim a plugin may raise any exception, because no other code calls it there."""
     try:
         yield
     except ContradictedError:
@@ -200,7 +200,7 @@ def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
 
 
 def _by_universe(spec: PrivacySpec, most: int) -> dict[Hashable, list[Dataset]]:
-    """So many of the smallest datasets of a space, by the labels of their universes."""
+    """The smallest datasets of a space, by the labels of their universes."""
     held: dict[Hashable, list[Dataset]] = {}
     for dataset in itertools.islice(spec.space.datasets(), most):
         for label in spec.multiverse.labels(dataset, spec.space):
@@ -256,8 +256,8 @@ def _reduced_space(structure: Structure, spec: PrivacySpec) -> DatasetSpace | No
 
 
 def _records(structure: Structure, space: DatasetSpace) -> int:
-    """The largest number of records in a reduced space. Laws of samples grow fast; a sample of a fixed size needs a record beside
-    it, and a space of a known size is reduced to one record less."""
+    """The largest number of records in a reduced space. Laws of samples grow fast; a sample of a fixed size needs one more
+    record, and a space of a known size is reduced to one record less."""
     if not structure.is_sampled:
         return RECORDS
     least, most = sizes_of(space)
@@ -265,7 +265,7 @@ def _records(structure: Structure, space: DatasetSpace) -> int:
 
 
 def _kinds(space: DatasetSpace) -> int:
-    """How many kinds of records of the largest unit there are, or more than are listed."""
+    """The number of kinds of records of the largest unit, or a number above the limit of listed ones."""
     part = ListedCells.found_in(space)
     if part is None or space.is_ordered:
         return count_records(space.attributes_of(space.units[0])) or MOST_KINDS_LISTED + 1

@@ -1,11 +1,11 @@
 r"""Measuring: the least budget that a mechanism or a function needs, as a bracket.
 
-With the budget removed, a claim asks for nothing, and what `verify` proves of it is the Lipschitz constant itself:
+Without the budget a claim imposes no constraint, and what `verify` proves of it is the Lipschitz constant itself:
 
     c = sup d_Pr(P_x, P_x') / d_X(x, x')    over all x, x' of a common universe at finite non-zero distance.
 
 Its upper end is proved, its lower end is attained by a pair of datasets. Where the two ends differ, or nothing was proved, claims
-in between are judged: a claim that is refuted raises the lower end, one that is verified lowers the upper one. A lower end that
+in between are verified: a refuted claim raises the lower end, a verified one lowers the upper end. A lower end that
 rests on draws is wrong with at most the probability `error` of `verify`.
 """
 
@@ -23,10 +23,10 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.verdict import Outcome, Verdict
 
 TRIES = 6
-"""So many claims between the ends are judged: six halvings leave a gap of a 64th."""
+"""The number of claims between the ends that are verified: six halvings leave a gap of a 64th."""
 
 CLOSE = 1 / 64
-"""Ends that are no further apart, as a part of the upper one, are not narrowed."""
+"""The relative gap of the ends, as a part of the upper one, below which they are not narrowed further."""
 
 JUST_BELOW = 0.999
 """The claim that shows the event: this part of a lower end that a pair attains."""
@@ -40,7 +40,7 @@ class Measurement:
     """The answer.
 
     Args:
-        spec: the blocks; the budget asks for nothing.
+        spec: the blocks; the budget is infinite.
         constant: the least Lipschitz constant.
         proved: the verdict that proves the upper end; None where there is no finite one.
         refuted: the verdict whose pair and event show that less is not enough; None where there is none.
@@ -57,7 +57,7 @@ class Measurement:
 
     @property
     def parameter(self) -> str:
-        """What the budget is called."""
+        """The name of the budget."""
         return self.spec.budget.parameter
 
     @property
@@ -68,7 +68,7 @@ class Measurement:
 
     @property
     def is_vacuous(self) -> bool:
-        """Whether no universe that was looked at holds two datasets at a finite distance: then nothing is asked."""
+        """Whether no checked universe contains two datasets at a finite distance: then the claim imposes no constraint."""
         return bool(self.first.universes) and all(result.is_vacuous for result in self.first.universes)
 
     @property
@@ -83,7 +83,7 @@ class Measurement:
 
 
 def without_budget(spec: PrivacySpec) -> PrivacySpec:
-    """The specification with a budget that asks for nothing."""
+    """The specification with an infinite budget, which is no constraint."""
     return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=INFINITY))
 
 
@@ -91,8 +91,8 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
     """The least budget under the blocks of a specification.
 
     Args:
-        judge: judges a specification, in a share of all time.
-        spec: the blocks; the budget is not looked at.
+        judge: verifies a specification, in a share of the total time.
+        spec: the blocks; the budget is ignored.
     """
     blocks = without_budget(spec)
     first = judge(blocks, Fraction(1, 2))

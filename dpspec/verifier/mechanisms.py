@@ -16,8 +16,8 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.derived import METHOD, ONE_PAIR, derive
 from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -38,7 +38,7 @@ def judged(
     """Judge a mechanism on every dataset of a space.
 
     Args:
-        mechanism: what is judged.
+        mechanism: the mechanism to verify.
         spec: the specification it is claimed to satisfy.
         most: a space of more datasets is not walked.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
@@ -70,7 +70,7 @@ def judged_unlisted(
 
     Args:
         mechanism, spec, registry: as for `judged`.
-        most_work: how much work the search for a pair may take.
+        most_work: the largest amount of work of the search for a pair.
 
     Returns:
         A verdict, or why there is neither a proof nor a pair.

@@ -21,7 +21,7 @@ from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import NoStructure
 from dpspec.risks.candidates import differing_invariants
-from dpspec.risks.own import pair_of_views
+from dpspec.risks.mechanism_pairs import pair_of_views
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.secrets import SecretChange, changed_attribute, check_names, may_differ, reacts
 
@@ -34,7 +34,7 @@ FEW_CATEGORIES = 8
 MOST_KINDS = 24
 """The largest number of kinds of records that are tried, for each of the two records of an exchange."""
 FIRST_PARENTS = 64
-"""So many categories of a coarser attribute are looked through for one that holds two finer ones."""
+"""The number of categories of a coarser attribute that are searched for one that contains two finer ones."""
 
 Values = Mapping[str, Hashable]
 Places = tuple[Values, Values]
@@ -131,7 +131,7 @@ def _check_members(spec: PrivacySpec, members: int) -> None:
 
 
 def in_words(found: SecretChange, spec: PrivacySpec, *, members: int, exchange: bool) -> str:
-    """Which change it is, for a reader."""
+    """The change in words."""
     unit, names = spec.space.units[0], ", ".join(found.attributes)
     holding = f" of {members}" if len(spec.space.units) > 1 else ""
     what = f"two {unit} records{holding} exchange {names}" if exchange else f"one {unit} record{holding} changes {names}"
@@ -177,7 +177,7 @@ def _places(
 
 
 def _outer(name: str, known: Mapping[str, Attribute]) -> tuple[str, ...]:
-    """What an attribute lies within, the next coarser one first."""
+    """The attributes that contain an attribute, the next coarser one first."""
     within = known[name].within
     return () if within is None else (within, *_outer(within, known))
 
@@ -279,7 +279,7 @@ def _spread(rows: Sequence[tuple[Hashable, ...]]) -> Iterator[tuple[Hashable, ..
 
 
 def _inside(spec: PrivacySpec, members: int) -> Iterator[tuple[Record, ...]]:
-    """So many equal records inside one, of the first and of the last kind."""
+    """Equal records inside one, some of the first and some of the last kind."""
     if len(spec.space.units) < 2 or not members:
         return
     outer = {attribute.name for attribute in spec.space.attributes_of(spec.space.units[0])}

@@ -17,10 +17,10 @@ from typing import Any
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import MissingKeyError, SpecFileError, SpecSyntaxError, UnreadableFileError
 from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
-from dpspec.base.shown import Showable
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism, PlainFunction
@@ -29,12 +29,12 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.codec import from_data, to_data
-from dpspec.verifier.derived import on_pair, on_pair_of_theorem
 from dpspec.verifier.document import FileReport, Obligation
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of, computed_law
 from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
+from dpspec.verifier.proof import on_pair, on_pair_of_theorem
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
 MOST_BYTES = 50_000_000
@@ -100,7 +100,7 @@ def keep_witness(obligation: Obligation, document: SpecDocument, directory: Path
 
 @attrs.frozen(kw_only=True)
 class Replay(Showable):
-    """What became of a witness.
+    """The result of the replay of a witness.
 
     Args:
         path: the file.
@@ -128,7 +128,7 @@ class Replay(Showable):
 
     @property
     def sentence(self) -> str:
-        """What became of it, in one line."""
+        """The result in one line."""
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
         if self.outcome is Outcome.VERIFIED:
@@ -141,7 +141,7 @@ class Replay(Showable):
 
     @property
     def event_in_words(self) -> str:
-        """What became of the recorded event itself; empty where the file has none as data."""
+        """The result for the recorded event itself; empty where the file has none as data."""
         if self.event is None:
             return ""
         shows = "still proves the refutation" if self.event.proves else "does not prove a refutation by itself"

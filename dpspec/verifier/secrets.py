@@ -24,7 +24,7 @@ from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
-from dpspec.risks.own import FARTHEST
+from dpspec.risks.mechanism_pairs import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
     AttributeChange,
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.document import Standing
 
 TRIED = 12
-"""So many patterns of one cost are turned into datasets."""
+"""The number of patterns of one cost that are turned into datasets."""
 
 
 @attrs.frozen(kw_only=True)
@@ -54,8 +54,8 @@ class SecretChange:
         attributes: the attributes that may differ: the secret ones, with those that follow from them.
         pair: two datasets of one universe that differ there alone.
         reacting: the measurements of the mechanism whose answers differ on them.
-        measured: how many measurements there are.
-        distance: how far apart the two datasets are.
+        measured: the number of measurements.
+        distance: the distance of the two datasets.
         is_worst: whether every other change of the secret moves some of the same answers, and no others.
         told_apart: the invariants in which datasets differ that were tried and share no universe.
     """
@@ -151,8 +151,8 @@ def _worst(
 def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:
     """Two datasets on which a mechanism has numbers of its own, and which they are in words.
 
-    Those that the check of the claim found farthest apart. Where these are at distance 0 and refute the claim, no budget speaks
-    about them; then the costliest change of what one record holds itself, if one is found.
+    First those with the largest divergence in the verification of the claim. Where these are at distance 0 and refute the claim,
+    no budget applies to them; then the costliest change of the content of one record, if one is found.
 
     Args:
         mechanism, spec: the mechanism and the specification.
@@ -171,7 +171,7 @@ def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Sta
 
 
 def _of_the_unit(structure: Structure, spec: PrivacySpec) -> tuple[Sensitivity, tuple[str, ...]]:
-    """What changes of one record do to the answers about its unit and smaller ones; and the larger units that others are about.
+    """The effect of changes of one record on the answers about its unit and smaller ones; and the larger units of other answers.
 
     Two datasets that differ in attributes of one person alone have the same households, so that tables of households are equal on
     them. Where the attribute is one of the household, such as its block, a household of one person may move with it.
@@ -217,7 +217,7 @@ def may_differ(
 
 
 def _outer(name: str, known: Mapping[str, Attribute]) -> tuple[str, ...]:
-    """What an attribute lies within, the next coarser one first."""
+    """The attributes that contain an attribute, the next coarser one first."""
     found: list[str] = []
     while (within := known[name].within) is not None:
         found.append(within)
@@ -289,7 +289,7 @@ def _patterns(
 def _below(
     name: str, outer: AttributeChange | None, columns: SeenAttributes, free: Sequence[str]
 ) -> Iterator[dict[str, AttributeChange]]:  # fmt: skip
-    """What can become of an attribute and of those within it, where nothing changes but the free ones."""
+    """The possible changes of an attribute and of those within it, where nothing changes but the free ones."""
     for kept in options_of(name, outer, columns):
         if kept.equal or name in free:
             inner = [list(_below(other, kept, columns, free)) for other in columns.inner(name)]

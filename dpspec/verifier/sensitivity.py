@@ -131,7 +131,7 @@ class RecordChange:
     """A change of one record as the views see it.
 
     Args:
-        patterns: what becomes of its attributes, in some of the ways that the views do not tell apart.
+        patterns: the changes of its attributes, some of those that the views do not distinguish.
         price: what it adds to d_X.
         laws: the laws of the answers that change.
         is_added: whether the record is added (or removed), not replaced.
@@ -152,7 +152,7 @@ class RecordChange:
 
     @property
     def answers(self) -> int:
-        """How many answers move at most, those of records inside it left out where they change one after the other."""
+        """The largest number of answers that move, those of records inside it left out where they change one after the other."""
         return len(self.laws) + sum(max(map(len, cases)) for cases in self.groups)
 
 
@@ -160,7 +160,7 @@ NumberedCase = tuple[int, ...]
 """A case by the numbers of its pairs of laws, in order; equal laws have one number, so that what looks the same is found."""
 
 FAILED = -1
-"""Stands for the laws of answers of which no case is known: an error only where the change is allowed."""
+"""Placeholder for the laws of answers of which no case is known: an error only where the change is allowed."""
 
 Cost = tuple[RecordChange, Bracket]
 """A change with the quotient of d_Pr and price."""
@@ -168,7 +168,7 @@ Cost = tuple[RecordChange, Bracket]
 
 @attrs.frozen(kw_only=True, slots=False, eq=False)
 class Sensitivity:
-    """What changes of one record do to the answers of a mechanism.
+    """The sensitivity of a mechanism: the answers that changes of one record move, and their cost.
 
     Args:
         structure: how the mechanism is made.
@@ -244,7 +244,7 @@ class Sensitivity:
 
     @property
     def is_sampled(self) -> bool:
-        """Whether each record takes part by chance."""
+        """Whether the records are sampled independently."""
         return self.structure.is_sampled
 
     def share(self, *, is_added: bool) -> Fraction:
@@ -305,7 +305,7 @@ class Sensitivity:
         return self._columns_of[unit]
 
     def singled_out(self, unit: str, categories: Mapping[str, tuple[frozenset[str], ...]]) -> SeenAttributes:
-        """`columns`, with further sets of categories that patterns tell apart; for all that is asked afterwards."""
+        """`columns`, with further sets of categories that patterns distinguish; for all later calls."""
         if categories:
             self._columns_of[unit] = self._seen(unit, categories)
         return self.columns(unit)
@@ -367,7 +367,8 @@ class Sensitivity:
 
     @cached_property
     def _viewed(self) -> tuple[Ties, frozenset[str]]:
-        """Which attributes are tied to each other by what reads them, and those of each tied part that some view reads."""
+        """The attributes that are tied to each other by a table that reads both, and those of each tied part that some view
+        reads."""
         unit = self.steps.unit
         inner = [outer_part(view.table, self.spec.space, unit) for view in self._inner(unit)]
         own = [table for view in self.views if view.table.unit == unit for table in read_by(view)]
@@ -438,7 +439,7 @@ class Sensitivity:
         return tuple(found)
 
     def _by_parts(self, largest: LargestChanges, price: int, *, is_added: bool) -> RecordChange:
-        """One change that stands for all: of each tied part the worst is taken, and all of them are composed.
+        """One change that dominates all: of each tied part the worst is taken, and all of them are composed.
 
         Its pattern is that of the worst of each part.
         """
@@ -507,7 +508,7 @@ class Sensitivity:
         return readers
 
     def _seen_of(self, view: View, sides: Sequence[Sides], *, is_added: bool) -> list[SeenChange]:
-        """What a view may see of a change."""
+        """The possible changes of the cells of a view by a change of records."""
         return self._caught(lambda: [*map(SeenChange, self._moved(view, change_of(sides, is_added=is_added)))])
 
     def _member_reader(self, *, is_added: bool) -> Reader:
@@ -534,7 +535,7 @@ class Sensitivity:
         return Reader(tables, reads, reads_cells=True, halves=halves)
 
     def _caught(self, see: Callable[[], list[SeenChange]]) -> list[SeenChange]:
-        """What is seen; where no case is known, a failure that counts only where the change is allowed."""
+        """The changes; where no case is known, a failure that counts only where the change is allowed."""
         try:
             return see()
         except MissingStep as at:
@@ -542,7 +543,7 @@ class Sensitivity:
             return [SeenChange((FAILED,))]
 
     def _of_members(self, outer: Sequence[Sides], kept: Collection[str], *, is_added: bool) -> list[SeenChange]:
-        """What the views of smaller records may see.
+        """The possible changes of the views of smaller records.
 
         Args:
             outer: what each view sees of the larger record.
@@ -558,7 +559,7 @@ class Sensitivity:
         return self._one_by_one(None if is_added else frozenset(kept))
 
     def _of_one_view(self, place: int, outer: Sides, *, kept: bool, is_added: bool) -> list[SeenChange]:
-        """What one view of smaller records may see by itself."""
+        """The possible changes of one view of smaller records by itself."""
         view, seen = self._inner(self.steps.unit)[place], self._member_views[place]
         ways = None if seen is None else seen.ways
         if seen is None or ways is None or ways > MOST_CASES or view.parts():
@@ -644,7 +645,7 @@ class Sensitivity:
     def _members(
         self, outer: Sequence[Sides], limit: int, *, kept: bool, is_added: bool
     ) -> list[list[NumberedCase]] | None:  # fmt: skip
-        """What views of smaller records may see of a change, for each group that sees the same; None where that is too much.
+        """The possible changes of views of smaller records, for each group that reads the same; None where that is too much.
 
         Views that look at the same attributes of a member, and at the same of the larger record's changes, see the same.
         """
@@ -693,7 +694,7 @@ class Sensitivity:
         return SeenAttributes.of([view.table for view in views], self.spec.space, unit, [view.singled() for view in views])
 
     def _each_member(self, views: Sequence[View], kept: frozenset[str] | None) -> list[NumberedCase]:
-        """What one member can change, added or, beside others, replaced.
+        """The largest change by one member that is added or, among others, replaced.
 
         Args:
             views: what looks at members.
@@ -731,28 +732,28 @@ class Sensitivity:
         single, within = self.is_single(changes), self.steps.within
         found = []
         for change in changes:
-            apart = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
+            bracket = self._by_groups(change, precision) if change.groups else self._at_once(change, precision)
             if not single:
-                apart = per_unit(apart, number(change.price)).scaled(1 if within is None else within)
-            found.append((change, apart))
+                bracket = per_unit(bracket, number(change.price)).scaled(1 if within is None else within)
+            found.append((change, bracket))
         return sorted(found, key=lambda pair: pair[1].upper, reverse=True)
 
     def _at_once(self, change: RecordChange, precision: int) -> Bracket:
         """d_Pr of what changes with the record, and as often as it has members that of one member, composed with it."""
-        apart = self._both_ways(change.laws, precision, is_added=change.is_added)
+        bracket = self._both_ways(change.laws, precision, is_added=change.is_added)
         if not change.times:
-            return apart
+            return bracket
         members = self._both_ways(change.members, precision, is_added=True).scaled(change.times)
         if not change.laws:
             return members
-        joint = self._composed([apart.upper, members.upper])
-        return total([apart, members]) if joint is None else Bracket(lower=max(apart.lower, members.lower), upper=joint)
+        joint = self._composed([bracket.upper, members.upper])
+        return total([bracket, members]) if joint is None else Bracket(lower=max(bracket.lower, members.lower), upper=joint)
 
     def _by_groups(self, change: RecordChange, precision: int) -> Bracket:
         """The worst case of each group of views, composed; from below that of one group alone, or of all at once."""
         added = change.is_added
         known = [[(self._both_ways(case, precision, is_added=added), case) for case in cases] for cases in change.groups]
-        worst = [functools.reduce(Bracket.__or__, (apart for apart, _ in cases)) for cases in known]
+        worst = [functools.reduce(Bracket.__or__, (bracket for bracket, _ in cases)) for cases in known]
         joint = self._composed([group.upper for group in worst])
         lower = max(group.lower for group in worst)
         if change.is_any:
@@ -763,18 +764,18 @@ class Sensitivity:
     def _both_ways(self, laws: Case, precision: int, *, is_added: bool) -> Bracket:
         if self.structure.drawn is not None:
             return divergence(self.spec.output_divergence, laws, precision, self.share(is_added=is_added), None)
-        apart = self.apart(laws, precision, self.structure.sampled)
+        bracket = self.divergence_of(laws, precision, self.structure.sampled)
         if is_added or not self.spec.output_divergence.is_symmetric:
             turned = tuple((after, before) for before, after in laws)
-            apart |= self.apart(turned, precision, self.structure.sampled, is_turned=True)
-        return apart
+            bracket |= self.divergence_of(turned, precision, self.structure.sampled, is_turned=True)
+        return bracket
 
     def upper(self, costs: Sequence[Cost]) -> Number:
         """The bound that follows."""
         return max((cost.upper for _, cost in costs), default=ZERO)
 
-    def apart(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
-        """d_Pr of the answers that change, on a sample where the record takes part by chance.
+    def divergence_of(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
+        """d_Pr of the answers that change, on a sample that contains the record with a probability.
 
         Args:
             laws: before and after, on a sample that the record is in.
@@ -786,7 +787,7 @@ class Sensitivity:
 
 
 def _counted(view: View) -> object:
-    """Which records a view counts: views with the same answer count the same."""
+    """The records that a view counts, as a key: views with the same key count the same."""
     if isinstance(view, (DrawnView, RepeatedView, SampledView)) and type(view).read is OfView.read:
         return _counted(view.view)
     if isinstance(view, Bounded) and type(view).read is Bounded.read:
@@ -835,6 +836,6 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
 
 
 def _of_all(laws: Case) -> Dichotomy:
-    """The pair of the product laws, equal pairs being told apart once."""
-    apart = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
-    return product_of(apart[pair] for pair in laws)
+    """The pair of the product laws, where each pair of equal factors is compared once."""
+    dichotomies = {pair: pair[0].against(pair[1]) for pair in dict.fromkeys(laws)}
+    return product_of(dichotomies[pair] for pair in laws)

@@ -8,9 +8,9 @@ from typing import NoReturn
 
 import attrs
 
+from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, largest
-from dpspec.base.shown import Showable
 from dpspec.base.types import JsonData
 from dpspec.blocks.parts import wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -20,7 +20,7 @@ from dpspec.verifier.expression import Expression
 
 
 class Outcome(enum.Enum):
-    """What is known about a claim."""
+    """The result of the verification of a claim."""
 
     VERIFIED = "verified"
     REFUTED = "refuted"
@@ -84,7 +84,7 @@ class Event:
 
     @property
     def role(self) -> str:
-        """What the event does for the refutation, in words."""
+        """The role of the event in the refutation, in words."""
         if self.proves:
             return "which alone is beyond what is allowed"
         return "an illustration: it is d_Pr that is beyond what is allowed"
@@ -92,7 +92,7 @@ class Event:
 
 @attrs.frozen(kw_only=True)
 class Witness:
-    """Two datasets of one universe whose laws are too far apart.
+    """Two datasets of one universe whose laws exceed the allowed divergence.
 
     Args:
         universe: the label of the universe.
@@ -100,8 +100,8 @@ class Witness:
         distance: d_X(x, x').
         divergence: d_Pr(P_x, P_x'), which exceeds bound x distance.
         bound: eps_D as a Lipschitz constant.
-        event: an event that tells the two apart, when the laws are finite or were sampled.
-        note: how sure that is, for a witness found by sampling.
+        event: an event that distinguishes the two, when the laws are finite or were sampled.
+        note: the confidence, for a witness found by sampling.
     """
 
     universe: Hashable
@@ -134,13 +134,13 @@ class Witness:
 
 
 def witness_in_words(witness: Witness | None, spec: PrivacySpec | None) -> str:
-    """A witness in one sentence; its datasets as they are written in Python where nobody said what was claimed."""
+    """A witness in one sentence; its datasets are written as Python literals where the claim is not given."""
     return str(witness) if witness is None or spec is None else witness.in_words(spec.space)
 
 
 @attrs.frozen(kw_only=True)
 class Notice:
-    """Something about a mechanism that was noticed on the way, apart from whether the claim holds.
+    """An observation about a mechanism that is independent of whether the claim holds.
 
     Args:
         code: ``deterministic``, ``mutates-dataset``, ``hidden-state``, ``does-not-end``, ``raises``, ``prints``,
@@ -155,7 +155,7 @@ class Notice:
 
 @attrs.frozen(kw_only=True)
 class UniverseResult:
-    """What was found in one universe.
+    """The result for one universe.
 
     Args:
         label: the universe.
@@ -183,7 +183,7 @@ class UniverseResult:
 
     @property
     def is_tight(self) -> bool:
-        """The constant equals the bound exactly, and nothing beside it (a pair at distance 0) refutes the claim."""
+        """The constant equals the bound exactly, and no other pair (at distance 0) refutes the claim."""
         return self.outcome is not Outcome.REFUTED and self.constant.is_exact and self.constant.lower == self.bound
 
     def at_most(self) -> UniverseResult:
@@ -231,7 +231,7 @@ class Verdict(Showable):
         outcome: verified, refuted or undecided.
         method: exhaustive (every pair of every universe), derived (a proof from the structure of the mechanism, and a pair),
             sampled (refutation from draws), or none when nothing could be tried.
-        scope: what was looked at, in words.
+        scope: the datasets that were checked, in words.
         reason: for undecided, why.
         universes: the result of each universe.
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
@@ -239,7 +239,7 @@ class Verdict(Showable):
         findings: what else was noticed about the mechanism.
         assumptions: what the judgement takes for granted, one short line each.
         proof: for a derived verdict, the steps of the proof.
-        spec: what was claimed, for whoever shows the verdict; None where that was not said.
+        spec: the claim, for display; None where it was not given.
     """
 
     outcome: Outcome
@@ -259,7 +259,7 @@ class Verdict(Showable):
 
     @property
     def constant(self) -> Bracket:
-        """The largest Lipschitz constant over the universes looked at; anything at all where nothing was decided on any."""
+        """The largest Lipschitz constant over the checked universes; unbounded where nothing was decided on any."""
         if self.outcome is Outcome.UNDECIDED and not self.universes:
             return Bracket(lower=ZERO, upper=INFINITY)
         return largest(result.constant for result in self.universes)

@@ -8,7 +8,7 @@ import pytest
 
 from dpspec import verify
 from dpspec.base.words import Word
-from dpspec.verifier.derived import METHOD
+from dpspec.verifier.proof import METHOD
 from reproductions.everyday import Case, cases, text_of
 
 ROOT = Path(__file__).parents[2]

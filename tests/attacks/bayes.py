@@ -16,10 +16,10 @@ from typing import Any
 import attrs
 from dpspec_attackers.chamber import InformationChamber
 from dpspec_attackers.counts import BlockKnowledge, Hierarchical, Uniqueness
-from dpspec_attackers.independent import IndependentRecord
+from dpspec_attackers.full_knowledge import ArbitraryPrior, StrongestAttacker
+from dpspec_attackers.independent_records import IndependentRecord
 from dpspec_attackers.membership import StrongMembership
 from dpspec_attackers.sampling import NosyNeighbour, Outsider
-from dpspec_attackers.strongest import ArbitraryPrior, StrongestAttacker
 from dpspec_attackers.tester import AttributeRestricted, CompoundTester, FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult, MultDelta, TotalVariation
 from dpspec_divergences.counting import AddRemove, DifferInOnePosition, Hamming, ReplaceOne, SymmetricDifference

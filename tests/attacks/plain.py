@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.automatic.formulas import Affine, Hole
-from dpspec_code.automatic.whole import NoConstant, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -23,7 +23,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.space import presented
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.observed import Observed
+from dpspec.verifier.observation import Observed
 
 ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
 

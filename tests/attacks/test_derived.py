@@ -36,8 +36,8 @@ from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome
 

@@ -64,8 +64,8 @@ from dpspec.blocks.space import Attribute
 from dpspec.extension import installed
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier import sensitivity
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Verdict
 from tests.attacks.test_derived import named

@@ -38,7 +38,7 @@ from dpspec.blocks.records import OrderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.extension import installed
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier.derived import derive
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 

@@ -47,8 +47,8 @@ from dpspec.laws.combine import product
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.plugin import define
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 

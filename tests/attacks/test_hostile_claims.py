@@ -12,7 +12,7 @@ import attrs
 import pytest
 from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference
 from dpspec_flavours.secrets.averages import Subsampled
-from dpspec_flavours.universes.parted import ByPart
+from dpspec_flavours.universes.part_budgets import ByPart
 from dpspec_noise import (
     AboveThreshold,
     BoundedContributions,
@@ -29,8 +29,8 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.structure import Case, CountChanges, Structure, View
 from dpspec.laws.law import FiniteLaw
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing, Sensitivity
 from dpspec.verifier.verdict import Outcome, Verdict
 

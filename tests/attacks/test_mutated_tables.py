@@ -20,7 +20,7 @@ from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import DpspecError
 from dpspec.base.files import private_folder
-from dpspec.specfile.given import WARNING
+from dpspec.specfile.table_input import WARNING
 from tests.swaps import compositions, given, spec
 
 SUFFIXES = (".csv", ".parquet", ".arrow")

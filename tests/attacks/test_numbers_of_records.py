@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
-from dpspec_checker.stated import ORDER
+from dpspec_checker.statements import ORDER
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
@@ -40,9 +40,9 @@ from dpspec.extension import installed
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.structure import NoisyCount, SizedLaw, SizeHypothesis, Structure, View, records_read
 from dpspec.plugin import FiniteLaw, Law, define
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.mechanisms import judged
+from dpspec.verifier.proof import derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome
 

@@ -15,9 +15,9 @@ from typing import Any, ClassVar
 import attrs
 import pytest
 from dpspec_attackers.counts import BlockKnowledge, Uniqueness
-from dpspec_attackers.independent import IndependentRecord
+from dpspec_attackers.full_knowledge import StrongestAttacker
+from dpspec_attackers.independent_records import IndependentRecord
 from dpspec_attackers.membership.strong import StrongMembership
-from dpspec_attackers.strongest import StrongestAttacker
 from dpspec_attackers.tester import AttributeRestricted, FrequentistTester
 from dpspec_checker.check import check_derivation
 from dpspec_checker.proofs import check_proof
@@ -54,10 +54,10 @@ from dpspec.reason.rules import rescaled
 from dpspec.reason.search import derive
 from dpspec.report.json import file_report
 from dpspec.risks import candidates, risk
-from dpspec.verifier.attaining import Attaining
-from dpspec.verifier.derived import derive as judge
 from dpspec.verifier.document import verify_document
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.lower_bound import Attaining
+from dpspec.verifier.proof import derive as judge
 from dpspec.verifier.sensitivity import Missing, Sensitivity
 from dpspec.verifier.verdict import Outcome, Verdict
 

@@ -15,7 +15,7 @@ from fractions import Fraction as F
 import pytest
 
 import dpspec as dp
-from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 REACH = 40

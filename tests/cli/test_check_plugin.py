@@ -54,7 +54,7 @@ def test_every_kind_has_a_name_that_can_be_asked_for():
     """One registered name of each kind: some check of its own kind is among its cases (workers: in full)."""
     from dpspec.extension import KINDS, installed
     from dpspec.testing.check import declared_checks
-    from dpspec.testing.kit import cases
+    from dpspec.testing.conformance import cases
 
     checked = {check.kind for check in declared_checks()}
     for kind in KINDS:

@@ -12,7 +12,7 @@ import pytest
 
 import dpspec.cli
 from dpspec.base.errors import harmless, harmless_json, harmless_page, in_markup
-from dpspec.cli.face import Face, say
+from dpspec.cli.framework import Face, say
 
 NASTY = [
     "\x1b]0;owned\x07", "\x1b[2J", "\x1b[8m", "\x9b31m", "\x90q\x9c", "\u202eevil", "\u2066x\u2069", "\u200e\u200f", "\u2028",

@@ -17,7 +17,7 @@ import os, signal, sys, time, warnings
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell starts commands in the background with SIGINT ignored
 import click
 from dpspec.cli import main
-from dpspec.cli.face import say
+from dpspec.cli.framework import say
 
 @click.command()
 def floods():

@@ -45,7 +45,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import derive
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import Toy

@@ -19,9 +19,9 @@ import dpspec_deployments.evidence  # noqa: F401
 import dpspec.verifier.document  # noqa: F401
 from dpspec.base.memo import key_of
 from dpspec.extension.loader import installed
-from dpspec.verifier.derived import derive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.mechanisms import judged_unlisted
+from dpspec.verifier.proof import derive
 
 ENGINES = (judged_unlisted, derive, verify)
 

@@ -50,7 +50,7 @@ def commands(page: Path) -> list[str]:
 def fault(line: str) -> str | None:
     """What is wrong with a command line; None when every word that dpspec must know is one."""
     from dpspec.cli import main
-    from dpspec.cli.face import OpenGroup
+    from dpspec.cli.framework import OpenGroup
 
     words = shlex.split(re.split(r" *[|>#;]", line)[0].replace("...", "")) if line.count('"') % 2 == 0 else line.split()
     command: click.Command = main

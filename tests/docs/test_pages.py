@@ -14,7 +14,7 @@ import pytest
 
 from dpspec import Outcome, installed
 from dpspec.api import read
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.blocks.parts import PARTS, Wording
 from dpspec.extension import KINDS
 from dpspec.extension.hooks import BASES

@@ -69,7 +69,7 @@ def test_the_faults_on_the_page_about_releases_are_those_of_a_table(tmp_path):
     from dpspec.base.errors import Faults
     from dpspec.blocks.space import Attribute
     from dpspec.grammar.table_files import read_table
-    from dpspec.specfile.given import formats_of
+    from dpspec.specfile.table_input import formats_of
 
     shown = re.findall(r"^dwellings\.csv .*$", (DOCS / "releasing.md").read_text(encoding="utf-8"), re.MULTILINE)
     county = Attribute(name="county", categories=("a", "b"))

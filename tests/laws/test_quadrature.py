@@ -8,7 +8,7 @@ import pytest
 from flint import acb, arb, ctx
 
 from dpspec.base.errors import ParameterError
-from dpspec.laws.enclosed import EnclosedLaw, IntegralLaw, LaplaceNoise, QuadratureAnswer, first_above, integral
+from dpspec.laws.enclosures import EnclosedLaw, IntegralLaw, LaplaceNoise, QuadratureAnswer, first_above, integral
 from dpspec.laws.law import FiniteLaw, NotALaw
 
 

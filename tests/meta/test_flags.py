@@ -6,7 +6,7 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.blocks.parts import PARTS
 from dpspec.extension.hooks import BASES, KINDS
 from dpspec.grammar.rule import Conversion

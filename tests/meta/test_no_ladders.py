@@ -19,7 +19,7 @@ from typing import Annotated
 import pytest
 
 from dpspec.base.errors import NotWritableError
-from dpspec.base.late import at
+from dpspec.base.lazy import at
 from dpspec.base.params import Text, define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Invariant, LinearMap, Marginal

@@ -36,7 +36,7 @@ from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
 from dpspec.grammar.workers import Workers
 from dpspec.laws.law import Answers, FiniteLaw
 from dpspec.laws.trade_off import largest_power
-from dpspec.risks.allowed import allowed_power
+from dpspec.risks.attack_bounds import allowed_power
 from dpspec.risks.candidates import candidates_within, pairs_within
 
 TOYS = {}

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 import pytest
-from dpspec_code import apart
+from dpspec_code import child_process
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "packaging" / "without_posix.py"
@@ -75,7 +75,7 @@ def test_every_module_imports():
 @pytest.mark.slow
 def test_what_a_code_page_has_no_letter_for_is_an_escape(tmp_path):
     done = subprocess.run(
-        [sys.executable, "-c", "from dpspec.cli import main; from dpspec.cli.face import say; import click\n"
+        [sys.executable, "-c", "from dpspec.cli import main; from dpspec.cli.framework import say; import click\n"
          "main.add_command(click.Command('letters', callback=lambda: say('a \\u2264 b')))\nmain(['letters'])"],
         capture_output=True, check=False, env={"PYTHONIOENCODING": "cp1252", "PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip
@@ -85,7 +85,7 @@ def test_what_a_code_page_has_no_letter_for_is_an_escape(tmp_path):
 def test_a_thread_cuts_a_call_and_nothing_else():
     """The fallback for systems without interval timers: each call that does not end is cut once, and no other one."""
     running, cut, right = -1, [], 0
-    with apart._cutting_by_thread(lambda: running, 0.02):
+    with child_process._cutting_by_thread(lambda: running, 0.02):
         for number in range(40):
             running = number
             try:
@@ -93,7 +93,7 @@ def test_a_thread_cuts_a_call_and_nothing_else():
                     while True:
                         pass
                 right += 1
-            except apart.Cut:
+            except child_process.Cut:
                 cut.append(number)
             running = -1
     assert (cut, right) == ([3, 13, 23, 33], 36)
@@ -133,12 +133,12 @@ def test_a_trace_function_runs_after_calls_were_watched(cut):
     In a process of its own, whose time limit protects against the hang alone.
     """
     script = (
-        "import sys\nfrom dpspec_code import apart\nrunning = -1\n"
+        "import sys\nfrom dpspec_code import child_process\nrunning = -1\n"
         "try:\n"
-        "    with apart._cutting_by_thread(lambda: running, 0.02):\n"
+        "    with child_process._cutting_by_thread(lambda: running, 0.02):\n"
         f"        running = {int(cut)} or -1\n"
         "        while running > 0:\n            pass\n"
-        "except apart.Cut:\n    pass\n"
+        "except child_process.Cut:\n    pass\n"
         "running = -1\n"
         "sys.settrace(lambda *given: None)\n"
         "print((lambda: 'goes on')())\n"

@@ -200,7 +200,7 @@ def test_importing_the_plugin_needs_pytest_alone():
     names = {name.partition(".")[0] for name in done.stdout.split()}
     assert names - set(sys.stdlib_module_names) == {"dpspec"}
     core = {name for name in done.stdout.split() if name.startswith("dpspec")}
-    assert core == {"dpspec", "dpspec.base", "dpspec.base.late", "dpspec.pytest_plugin"}
+    assert core == {"dpspec", "dpspec.base", "dpspec.base.lazy", "dpspec.pytest_plugin"}
 
 
 def test_it_can_be_switched_off(project, spec):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import dpspec as dp
-from dpspec.base.shown import Showable
+from dpspec.base.display import Showable
 
 SPECS = Path(__file__).parents[2] / "specs"
 RESPONSE = SPECS / "randomised-response.dpspec.toml"

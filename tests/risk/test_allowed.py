@@ -12,7 +12,7 @@ from dpspec.base.exact import Bracket, ln, number
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
-from dpspec.risks.allowed import allowed_excess, allowed_power
+from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 
 
 @attrs.frozen

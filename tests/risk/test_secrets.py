@@ -11,7 +11,7 @@ from dpspec_census.configuration_2020 import rho_star
 import dpspec as dp
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError
 from dpspec.grammar.mechanism import stated_structure
-from dpspec.risks.own import pair_of_views
+from dpspec.risks.mechanism_pairs import pair_of_views
 from dpspec.verifier.secrets import may_differ, worst_change
 from reproductions.scenarios import CASES
 

@@ -15,7 +15,7 @@ import dpspec as dp
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.laws.trade_off import largest_power
 from dpspec.plugin import define
-from dpspec.risks.own import evidence, nearest_pairs, own_pairs
+from dpspec.risks.mechanism_pairs import evidence, nearest_pairs, own_pairs
 from dpspec.verifier.exhaustive import verify
 
 ROOT = Path(__file__).parents[2]

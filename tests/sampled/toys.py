@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpspec_code.apart import Cut, Stopwatch
+from dpspec_code.child_process import Cut, Stopwatch
 from dpspec_code.clock import SearchClock
 
 from dpspec.blocks.budget import UniformBudget

@@ -17,7 +17,7 @@ from dpspec.extension.hooks import KINDS
 from dpspec.plugin import hookimpl
 from dpspec.report import json, text
 from dpspec.specfile.schema import language_schema
-from dpspec.testing.kit import run_checks
+from dpspec.testing.conformance import run_checks
 
 SPECS = Path(__file__).parents[2] / "specs"
 

@@ -15,7 +15,7 @@ from dpspec.base.errors import DerivationFileError, DpspecError, MissingPackageE
 from dpspec.cli import main
 from dpspec.extension import Registry, load_plugins, packages
 from dpspec.report.figures import chart
-from dpspec.report.shown import CommandAnswer, answering
+from dpspec.report.pages import CommandAnswer, answering
 
 SPECS = Path(__file__).parents[2] / "specs"
 
@@ -23,7 +23,7 @@ SPECS = Path(__file__).parents[2] / "specs"
 @pytest.fixture
 def alone(monkeypatch: pytest.MonkeyPatch) -> Iterator[Registry]:
     """As where dpspec alone is installed."""
-    for module in ("dpspec.extension.packages", "dpspec.cli.face", "dpspec.report.figures"):
+    for module in ("dpspec.extension.packages", "dpspec.cli.framework", "dpspec.report.figures"):
         monkeypatch.setattr(f"{module}.contributed", lambda group: {})
     monkeypatch.setattr("dpspec.extension.packages._is_absent", lambda package: True)
     return load_plugins(names=()).registry

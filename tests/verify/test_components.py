@@ -20,9 +20,9 @@ from dpspec.grammar.structure import NoisyCount, Structure
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.law import Law
 from dpspec.verifier import components
-from dpspec.verifier.attaining import Attaining
 from dpspec.verifier.changes import SeenAttributes, farthest, laminar_parts, replacements
 from dpspec.verifier.exhaustive import PRECISIONS
+from dpspec.verifier.lower_bound import Attaining
 from dpspec.verifier.sensitivity import Sensitivity
 
 Record = tuple[str, ...]

@@ -26,8 +26,8 @@ from dpspec.blocks.input_divergence import InputDivergence, RecordSteps
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
-from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 SEX = Attribute(name="sex", categories=("f", "m"))

@@ -17,8 +17,8 @@ from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.grammar.structure import NoisyCount, Structure
 from dpspec.plugin import FiniteLaw, define
-from dpspec.verifier.derived import METHOD, Missing, derive
 from dpspec.verifier.document import verify_document
+from dpspec.verifier.proof import METHOD, Missing, derive
 from dpspec.verifier.replay import keep_witnesses, replay
 from dpspec.verifier.verdict import Outcome
 

@@ -16,7 +16,7 @@ from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.laws.combine import mixture, product
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.specfile.document import SpecDocument

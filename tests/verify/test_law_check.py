@@ -8,7 +8,7 @@ import pytest
 from dpspec_divergences import AddRemove, Hamming, MultDelta, Neighbour
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
-from dpspec_noise.combined import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
+from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
 from dpspec import Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
@@ -19,9 +19,9 @@ from dpspec.laws.combine import product
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
-from dpspec.verifier.derived import OTHER_SPACE, Missing, derive
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.law_check import SMALLER_PARAMETERS, compare_law
+from dpspec.verifier.proof import OTHER_SPACE, Missing, derive
 from dpspec.verifier.verdict import Outcome
 from tests.verify.broken_mechanisms import AGE, BROKEN, BY_SEX, SEX, Correct, Noisy, WithNumber, claim, noise
 

@@ -87,7 +87,7 @@ def test_the_command_measures_the_mechanism_of_a_file():
 
 def test_an_end_is_rounded_to_its_own_side():
     from dpspec.base.exact import number
-    from dpspec.report.measured import _above, _below
+    from dpspec.report.measurement import _above, _below
 
     third = number("12345678901/99999999999")
     assert _below(third) == "0.123456"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from dpspec_code.apart import Stopwatch
+from dpspec_code.child_process import Stopwatch
 
 import dpspec as dp
 from dpspec.api import quick_standing, read, risk, verify

@@ -119,7 +119,7 @@ def check_included_spaces_are_parts(subject: ValueSubject, context: Context) -> 
 
 MULTIVERSES, RELATION, BUDGET = "multiverses", "relations", "budgets"
 LOOKED_AT = 10
-"""Pairs of so many datasets are asked whether they share a universe."""
+"""The number of datasets whose pairs are checked for a common universe."""
 
 
 @check(MULTIVERSES)

@@ -1,7 +1,7 @@
 """Checks of mechanisms and of output divergences.
 
-Mechanisms are tried on every dataset of small spaces; what they claim is judged and reported, not required to hold. Divergences
-are tried on pairs of random finite laws, disjoint and equal ones among them.
+Mechanisms are evaluated on every dataset of small spaces; their claims are verified and reported, not required to hold.
+Divergences are tried on pairs of random finite laws, disjoint and equal ones among them.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _ADDED = 1_000
 def check_law_is_normalised(subject: PlacedSubject, context: Context) -> None:
     """`law` gives a `Law` for every dataset; a finite one has positive weights that sum to exactly 1.
 
-    A law of smaller mass hides the outcomes that tell datasets apart. For an infinite law with atoms, its window is added up.
+    A law of smaller mass hides the outcomes that distinguish datasets. For an infinite law with atoms, its window is added up.
     """
     for place, x in enumerate(subject.compared):
         law = subject.thing.law(x, subject.space)
@@ -239,7 +239,7 @@ def _often_alike(subject: PlacedSubject, x: Dataset) -> bool:
 
 @check(MECHANISMS, level="full")
 def check_release_agrees_with_the_law(subject: PlacedSubject, context: Context) -> None:
-    """`release` draws from `law` (statistical; asked where the outcomes are datasets of the space).
+    """`release` draws from `law` (statistical test; applies where the outcomes are datasets of the space).
 
     3,000 draws of each of three datasets. By Hoeffding, a right sampler fails with probability at most 1e-9 for each; a wrong
     one that is off by 0.13 or more at some outcome (of at most 40) passes with probability at most 1e-9.
@@ -282,7 +282,7 @@ FUNCTIONALS: tuple[Callable[[Dichotomy], Bracket], ...] = (
     lambda pair: pair.hockey_stick(0, precision=ROUGH),
     lambda pair: pair.max_log_ratio(precision=ROUGH),
 )
-"""What is compared of two pairs of laws, in both orders; none of them grows under post-processing."""
+"""The functionals that are compared for two pairs of laws, in both orders; none of them grows under post-processing."""
 PAIRS = 20
 """At the fast level so many ordered pairs of datasets are compared, spread over all of them."""
 MOST_CHANGE = 3
@@ -300,7 +300,8 @@ def _structure(subject: PlacedSubject) -> Structure:
 
 @check(MECHANISMS)
 def check_structure_agrees_with_the_law(subject: PlacedSubject, context: Context) -> None:
-    """On all pairs of datasets, the laws of the views are as far apart as `law`, or farther where views are not published.
+    """On all pairs of datasets, the divergence of the laws of the views equals that of `law`, or exceeds it if views are not
+    published.
 
     Proofs on spaces of any size use the structure alone: an output that it leaves out would be proved to be harmless.
     """
@@ -399,7 +400,7 @@ def _require_covered(shown: Case, cases: tuple[Case, ...] | None, where: str) ->
 def check_claims_can_be_judged(subject: PlacedSubject, context: Context) -> str:
     """Every claim names its source and is about the space, and the engine reaches a verdict. The verdicts are reported.
 
-    A printed theorem may be wrong: that a claim is refuted is no fault of the plugin. That it cannot be judged is.
+    A published theorem may be wrong: a refuted claim is no fault of the plugin. A claim that cannot be verified is.
     """
     found = []
     for claim in subject.thing.claims(subject.space):

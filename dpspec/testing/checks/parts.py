@@ -1,4 +1,4 @@
-"""Checks of the optional parts of dataset spaces (`dpspec.blocks.parts`), each asked of the spaces that have the part."""
+"""Checks of the optional parts of dataset spaces (`dpspec.blocks.parts`), each for the spaces that have the part."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ SPACES = "spaces"
 MOST = 60
 """Larger spaces are not walked."""
 TRIED = 200
-"""So many of the values that are tried are looked at."""
+"""The number of trial values that are checked."""
 
 Item = TypeVar("Item")
 Had = TypeVar("Had", bound=SpacePart)
 
 
 def listed_datasets(space: DatasetSpace) -> list[Dataset]:
-    """All datasets of a small space; of another one nothing is asked."""
+    """All datasets of a small space; none of a larger one."""
     size = space.cardinality()
     if size is None or size > MOST:
         raise NotApplicable(f"it has more than {MOST} datasets")
@@ -62,7 +62,7 @@ def _had(part: Had | None) -> Had:
 
 @check(SPACES)
 def check_rows_fill_the_columns(subject: ValueSubject, context: Context) -> None:
-    """`Tabular`: columns have different names, every row has a value for each, and rows tell datasets apart where records do.
+    """`Tabular`: columns have different names, every row has a value for each, and rows distinguish datasets where records do.
 
     Data frames are made of them.
     """
@@ -309,7 +309,7 @@ def check_exchanges_change_one_larger_unit(subject: ValueSubject, context: Conte
                     require(found == times, f"{x} and {y} differ in {found} {unit} records, for {times}")
 
 
-# --- what is tried, and how it is told ------------------------------------------------------------
+# --- trial datasets, and datasets in words ---------------------------------------------------------
 
 
 @check(SPACES)
@@ -333,7 +333,7 @@ def check_a_miniature_is_a_part_of_the_space(subject: ValueSubject, context: Con
 
 @check(SPACES)
 def check_what_is_tried_are_datasets(subject: ValueSubject, context: Context) -> None:
-    """`Trials`: among the first values that are tried are datasets, and their order tells different ones apart.
+    """`Trials`: the first trial values include datasets, and their order distinguishes different ones.
 
     Plain code is called on them.
     """
@@ -353,7 +353,7 @@ def check_what_is_tried_are_datasets(subject: ValueSubject, context: Context) ->
 def check_renamed_datasets_are_datasets(subject: ValueSubject, context: Context) -> None:
     """`SimplerNames`: `renamed` gives datasets of the space, of the same size, and the same ones for the same datasets.
 
-    Witnesses are told with the names that it gives.
+    Witnesses are stated with the names that it gives.
     """
     space = subject.thing
     part = _had(SimplerNames.found_in(space))
@@ -368,7 +368,7 @@ def check_renamed_datasets_are_datasets(subject: ValueSubject, context: Context)
 
 @check(SPACES)
 def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context) -> None:
-    """`in_words(x, x)` differs for different datasets. A witness whose shared values are left out is told of other datasets."""
+    """`in_words(x, x)` differs for different datasets. Otherwise a witness in words could mean other datasets."""
     part = wording_of(subject.thing)
     told: dict[str, Dataset] = {}
     for x in listed_datasets(subject.thing):

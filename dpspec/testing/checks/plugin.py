@@ -70,7 +70,7 @@ print(json.dumps(seen))
 
 @cache
 def _traces(module: str) -> dict[str, list[str]]:
-    """What importing a module did in a fresh interpreter."""
+    """The side effects of importing a module in a fresh interpreter."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(  # noqa: S603 - this interpreter, with a module that is installed anyway
         [sys.executable, "-c", _WATCH, module], env=environment, capture_output=True, text=True, check=False, timeout=_PATIENCE
@@ -131,7 +131,7 @@ def check_hooks_are_known(subject: PluginSubject, context: Context) -> None:
 
 @check(KIND)
 def check_interface_version_is_stated(subject: PluginSubject, context: Context) -> None:
-    """`DPSPEC_API` says which plugin interface the module was written for, so that a later core can tell."""
+    """`DPSPEC_API` is the version of the plugin interface that the module was written for, so that a later core can check it."""
     stated = getattr(subject.module, "DPSPEC_API", None)
     require(type(stated) is int, f"DPSPEC_API = {stated!r}; write the number of the interface, such as DPSPEC_API = 1")
 
@@ -249,7 +249,7 @@ def check_parameters_refuse_truth_values(subject: ClassSubject, context: Context
 
 @check(VALUE)
 def check_values_are_frozen(subject: ValueSubject, context: Context) -> None:
-    """A block cannot be changed once it is made: a verdict speaks about the object that was judged."""
+    """A block cannot be changed once it is created: a verdict is about the object that was verified."""
     for field in attrs.fields(type(subject.thing)) if attrs.has(type(subject.thing)) else ():
         try:
             setattr(subject.thing, field.name, getattr(subject.thing, field.name))
@@ -277,7 +277,7 @@ ROWS = 50
 def check_a_sized_table_has_the_rows_that_are_asked_for(subject: ValueSubject, context: Context) -> None:
     """`batches(rows, seed)` gives so many records of the stated `attributes`.
 
-    What is made up is told from what is printed by them.
+    Invented attributes are distinguished from published ones by them.
     """
     builder = subject.thing.sized()
     if builder is None:
@@ -426,7 +426,8 @@ def check_every_call_has_a_dataset_of_its_own(subject: ValueSubject, context: Co
 
 @check(ADAPTERS)
 def check_datasets_are_told_apart_in_written_form(subject: ValueSubject, context: Context) -> None:
-    """Different datasets are written differently, where their records tell them apart: a function must be able to see them."""
+    """Different datasets have different written forms, where their records differ: a function must be able to distinguish
+    them."""
     for adapter, space, datasets in _written(subject.thing, context):
         if space.units and not space.is_told_by(space.units[0]):
             continue

@@ -153,7 +153,7 @@ def _made(subject: ClassSubject) -> AttackerModel:
 
 
 def _answers(ask: Callable[[SmallWorld], Reply], asked: Iterator[SmallWorld]) -> Iterator[tuple[SmallWorld, Reply]]:
-    """What is said in each world that the attacker fits: one that it refuses does not excuse it from the others."""
+    """The statements in each world that the attacker fits: one that it refuses does not excuse it from the others."""
     answered, refused = False, "nothing was asked"
     for world in asked:
         try:
@@ -210,7 +210,7 @@ def check_attacker_knows_what_is_published(subject: ClassSubject, context: Conte
 
 @check(ATTACKERS)
 def check_attacker_limits_brute_force_bayes(subject: ClassSubject, context: Context) -> None:
-    """No stated chance, power or posterior of a test of two datasets is exceeded by the best attack, computed from the laws.
+    """No stated probability, power or posterior of a test of two datasets is exceeded by the best attack, computed from the laws.
 
     What is seen is the published value together with the output. For statements measured at one level or one prior between two
     datasets at distance 1: the largest power at the level, and the posterior from the prior.

@@ -5,7 +5,7 @@ Rules are checked by brute force over mechanisms with few datasets and outcomes.
 A step (S, S') says that every mechanism that satisfies S satisfies S'. So a mechanism is taken first, and the budget of S is made
 the least that it keeps; whatever a rule then concludes has to be true of it.
 
-Flavours: what they say about themselves, and that the engine tells their two examples apart.
+Flavours: their documentation, and that the engine distinguishes their two examples.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from dpspec.verifier.verdict import Outcome
 
 RULES, ROUTE = "rules", "routes"
 PREMISES, GOALS = 16, 10
-"""So many premises are tried for each rule, and so many goals for each of them."""
+"""The number of premises that are tried for each rule, and of goals for each of them."""
 
 LawTable = Mapping[Dataset, FiniteLaw]
 
@@ -294,7 +294,7 @@ def check_route_gives_a_number(subject: ValueSubject, context: Context) -> None:
 
 @check(ROUTE)
 def check_route_answers_its_question(subject: ValueSubject, context: Context) -> None:
-    """The value answers `question`: laws within the budget that is asked about are within the value in the other divergence."""
+    """The value answers `question`: laws within the given budget are within the value in the other divergence."""
     asked = 0
     for spec in _specs(context):
         try:
@@ -376,7 +376,7 @@ def _some_small_pair_breaks_it(mechanism: Mechanism, spec: PrivacySpec) -> bool:
 
 @check(FLAVOURS)
 def check_flavour_can_be_written_to_a_file(subject: ClassSubject, context: Context) -> None:
-    """The file of a flavour reads back as an equal specification. A flavour that only lives in code cannot be handed on."""
+    """The file of a flavour reads back as an equal specification. A flavour that exists only in code cannot be shared."""
     document = flavour_document(_made(subject))
     again = read_text(to_toml(document, context.registry), context.registry)
     require(again == document, "its file reads back as something else")

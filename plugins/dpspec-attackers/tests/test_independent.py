@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.independent import Belief, IndependentRecord
+from dpspec_attackers.independent_records import Belief, IndependentRecord
 from dpspec_attackers.profiles import epsilon_at, recommend_epsilon, risk_bound
 from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.routes import pure_spec, zcdp_spec

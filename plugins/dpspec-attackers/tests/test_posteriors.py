@@ -6,8 +6,8 @@ import math
 from fractions import Fraction
 
 import pytest
+from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
-from dpspec_attackers.strongest import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
@@ -26,7 +26,7 @@ from dpspec.base.exact import Bracket, ln, number
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
-from dpspec.risks.allowed import allowed_excess
+from dpspec.risks.attack_bounds import allowed_excess
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 E = Fraction(2718281828459045235360287, 10**24)

@@ -19,7 +19,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 from dpspec.laws.trade_off import largest_power
 from dpspec.risks import risk
-from dpspec.risks.allowed import allowed_advantage, allowed_excess, allowed_power
+from dpspec.risks.attack_bounds import allowed_advantage, allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 

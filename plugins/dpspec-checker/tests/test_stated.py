@@ -26,8 +26,8 @@ from dpspec_checker.proofs import RecheckedProof, check_proofs
 from dpspec import read
 from dpspec.base.exact import number
 from dpspec.report.json import file_report
-from dpspec.verifier.derived import on_pair
 from dpspec.verifier.document import verify_document
+from dpspec.verifier.proof import on_pair
 
 ROOT = Path(__file__).parents[3]
 SPECS = ROOT / "specs"

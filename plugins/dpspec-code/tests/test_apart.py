@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpspec_code import apart as module
-from dpspec_code.apart import CAN_FORK, Stopwatch, apart
+from dpspec_code import child_process as module
+from dpspec_code.child_process import CAN_FORK, Stopwatch, run_in_child
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError
 
 from dpspec import read
@@ -47,10 +47,10 @@ def _spec(tmp_path: Path) -> Any:
 @pytest.mark.skipif(not Path("/proc/self/schedstat").exists(), reason="the kernel does not tell who waits")
 def test_work_that_sleeps_has_the_time_of_work_that_runs() -> None:
     """Without it the child would sleep for ten minutes."""
-    ended = apart(lambda tell: time.sleep(600), seconds=0.3)
+    ended = run_in_child(lambda tell: time.sleep(600), seconds=0.3)
     assert ended.late
     clock = module.Clock(60)
-    apart(lambda tell: time.sleep(0.4), seconds=5)
+    run_in_child(lambda tell: time.sleep(0.4), seconds=5)
     assert 0.3 < clock.spent() < 30
 
 
@@ -69,7 +69,7 @@ def test_what_a_child_started_ends_with_it() -> None:
         with module.allow_own_acts():  # as code does that is not seen by audit hooks
             return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
 
-    started = apart(starts).value
+    started = run_in_child(starts).value
     assert isinstance(started, int)
     for _ in range(6000):  # what was killed takes a moment to die
         if _is_gone(started):

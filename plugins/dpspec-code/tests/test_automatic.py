@@ -16,10 +16,10 @@ from dpspec_code.automatic.sampler import RunCounter
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln
 from dpspec.laws import FiniteLaw
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.exponential import ExponentialLaw, exact_exponential, finite_law
 from dpspec.verifier.exhaustive import verify
-from dpspec.verifier.observed import observed
+from dpspec.verifier.observation import observed
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_code.apart import Clock, Stopwatch
 from dpspec_code.automatic.rewriting import _both
 from dpspec_code.automatic.sampler import RunCounter, RunLimitError, enumerate_law
 from dpspec_code.case import _Case
+from dpspec_code.child_process import Clock, Stopwatch
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
@@ -171,7 +171,7 @@ def test_hardly_any_time_is_no_error(seconds):
 
 
 def test_time_that_is_over_before_draws_are_made_leaves_a_claim_undecided(monkeypatch):
-    monkeypatch.setattr("dpspec_code.apart.Clock.left", lambda _: 0.0)
+    monkeypatch.setattr("dpspec_code.child_process.Clock.left", lambda _: 0.0)
     found = verify_claim(lambda bits, rng: rng.standard_t(3) + sum(bits), bits_spec(length=2, epsilon="1/2"), seconds=1)
     assert found.outcome is Outcome.UNDECIDED
     assert "over" in found.reason

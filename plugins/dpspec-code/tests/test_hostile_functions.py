@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dpspec_code.apart import CAN_FORK
+from dpspec_code.child_process import CAN_FORK
 from dpspec_code.fingerprint import FunctionPatchesError
 
 from dpspec import read
@@ -319,7 +319,7 @@ NEW_PROCESS = {
 
 @pytest.mark.parametrize("name", NEW_PROCESS)
 def test_a_module_is_imported_in_a_new_process_where_none_can_be_forked(run, response, written, capfd, monkeypatch, name):
-    monkeypatch.setattr("dpspec_code.named.CAN_FORK", False)
+    monkeypatch.setattr("dpspec_code.named_function.CAN_FORK", False)
     before, codes = NEW_PROCESS[name]
     options = ["--seconds", "0.5"] if codes == {OPEN} else []
     code, _ = outcome(run, response(), f"{written(before=before)}:wrong", *options)

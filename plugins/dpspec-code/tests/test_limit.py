@@ -5,7 +5,7 @@ import signal
 import time
 
 import pytest
-from dpspec_code.apart import Cut, cutting
+from dpspec_code.child_process import Cut, cutting
 from dpspec_code.sampled.engine import refute
 
 from dpspec.verifier.verdict import Outcome

@@ -11,7 +11,7 @@ from dpspec_code.sampled.engine import refute
 from dpspec_code.trial import FunctionRaisesError, trial
 
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.observed import UnobservableError, compared_by_value, observed, observed_raise
+from dpspec.verifier.observation import UnobservableError, compared_by_value, observed, observed_raise
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, LISTS, claim, laplace_count
 from tests.verify.toys import bits_spec

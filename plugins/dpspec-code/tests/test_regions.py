@@ -12,7 +12,7 @@ from fractions import Fraction
 import pytest
 from dpspec_code.automatic.formulas import Affine, NoiseDraw
 from dpspec_code.automatic.regions import HalfSpace, Polyhedron, half_spaces
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
 from dpspec import Outcome

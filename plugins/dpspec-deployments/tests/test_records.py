@@ -11,8 +11,6 @@ from pathlib import Path
 import jsonschema
 import pytest
 import yaml
-from dpspec_deployments.exporting import export_record
-from dpspec_deployments.importing import import_record, import_records, missing_by_field, missing_text, record_in
 from dpspec_deployments.record import (
     FIELDS,
     RegistryRecord,
@@ -20,6 +18,8 @@ from dpspec_deployments.record import (
     record_of,
     registry_checks,
 )
+from dpspec_deployments.record_export import export_record
+from dpspec_deployments.record_import import import_record, import_records, missing_by_field, missing_text, record_in
 from dpspec_deployments.yaml import decimal_text, read_yaml, read_yaml_text, to_yaml
 
 from dpspec import installed

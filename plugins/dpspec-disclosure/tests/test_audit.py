@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner
 from dpspec_checker.errors import CheckerError
 from dpspec_disclosure.audit import AttackQuestion, AuditedTables, audit_tables, audit_text, certificate
-from dpspec_disclosure.feasible import FeasibleSet, NoTableFits, Statement
+from dpspec_disclosure.feasible_tables import FeasibleSet, NoTableFits, Statement
 from dpspec_disclosure.rules import read_rules
 
 import dpspec as dp

@@ -28,7 +28,7 @@ from dpspec_disclosure.rule_steps import (
     ThresholdStep,
     read_perturbations,
 )
-from dpspec_disclosure.rules import RuleFile, TellsMore, compare_rules, partitions, read_rules
+from dpspec_disclosure.rules import MoreDisclosing, RuleFile, compare_rules, partitions, read_rules
 
 from dpspec.base.errors import DpspecError, Faults
 
@@ -212,7 +212,7 @@ def test_what_tells_more_of_a_count_tells_more_of_a_table():
 def test_the_pair_of_opensafely():
     """Redacting up to 5 and rounding to 5 publishes a 5 for 6 and 7 alone; redacting up to 7 mends that."""
     found = compare_rules(read_rules(SPECS / "redact-5-round-5.rules.toml"), read_rules(SPECS / "redact-7-round-5.rules.toml"))
-    assert found.answer is TellsMore.FIRST
+    assert found.answer is MoreDisclosing.FIRST
     assert (found.by_first[1].cell, found.by_first[1].shown, found.by_first[1].known) == ((6,), 5, (6, 7))
     assert found.by_first[1].others == ((None, tuple(range(8))),)
 
@@ -267,7 +267,7 @@ def test_magnitudes_are_compared_as_by_brute_force(first, second):
 def test_dominance_and_p_percent_disagree_as_the_handbook_says():
     """6, 1, 1: the largest is 75 percent, and the second knows it to within 1, which is less than 20 percent of 6."""
     found = compare_rules(read_rules(SPECS / "dominance-1-75.rules.toml"), read_rules(SPECS / "p-percent-20.rules.toml"))
-    assert found.answer is TellsMore.BOTH
+    assert found.answer is MoreDisclosing.BOTH
     assert (found.by_first[0].cell, found.by_first[0].shown) == ((6, 1, 1), 8)
     assert Fraction(1) < Fraction(20, 100) * 6
 
@@ -275,7 +275,7 @@ def test_dominance_and_p_percent_disagree_as_the_handbook_says():
 def test_a_rule_against_itself_tells_nothing_more():
     for path in SPECS.glob("*.toml"):
         rules = read_rules(path)
-        assert compare_rules(rules, rules).answer is TellsMore.NEITHER
+        assert compare_rules(rules, rules).answer is MoreDisclosing.NEITHER
 
 
 @pytest.mark.parametrize("steps", COUNT_CHAINS)

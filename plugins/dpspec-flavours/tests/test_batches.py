@@ -15,7 +15,7 @@ from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.laws.continuous import GaussianLaw, GaussianShift
 from dpspec.laws.one_of import InOneOf
 from dpspec.plugin import laws, number
-from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 KINDS = ("plus", "null", "minus")

@@ -16,7 +16,7 @@ import dpspec as dp
 from dpspec.base.words import Word
 from dpspec.cli import main
 from dpspec.plugin import ParameterError
-from dpspec.verifier.derived import Missing, derive
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 SPACE = dp.records(example=("a", "b"))

@@ -25,7 +25,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table
 from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import derive
-from dpspec.verifier import derived
+from dpspec.verifier import proof
 from dpspec.verifier.exhaustive import verify
 
 
@@ -130,7 +130,7 @@ def _derived(least, epsilon, delta="1/1000000"):
         space=_answers(least), multiverse=Trivial(), input_divergence=Neighbour(relation=DifferInOnePosition()),
         output_divergence=MultDelta(delta=delta), budget=UniformBudget(parameter="epsilon", value=epsilon),
     )  # fmt: skip
-    return derived.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec)
+    return proof.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec)
 
 
 def test_more_people_hide_one_better():
@@ -153,7 +153,7 @@ def test_the_bound_is_that_of_clones_summed_up_here():
             space=_answers(n), multiverse=Trivial(), input_divergence=Neighbour(relation=DifferInOnePosition()),
             output_divergence=HockeyStick(epsilon=str(epsilon)), budget=UniformBudget(parameter="delta", value=1),
         )  # fmt: skip
-        found = float(derived.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec).constant.upper)
+        found = float(proof.derive(Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), spec).constant.upper)
         assert stick <= found <= 1.25 * stick + 1e-9  # few numbers of clones stand for all
 
 

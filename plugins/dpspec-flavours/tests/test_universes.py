@@ -22,7 +22,9 @@ from dpspec_divergences import (
     UserMetric,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
-from dpspec_flavours.universes.centred import (
+from dpspec_flavours.universes.around_dataset import EmpiricalDP, IndividualDP
+from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP, orthogonalised
+from dpspec_flavours.universes.neighbourhoods import (
     Around,
     Instance,
     LocalNoise,
@@ -33,9 +35,7 @@ from dpspec_flavours.universes.centred import (
     Strata,
     WithAndWithout,
 )
-from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP, orthogonalised
-from dpspec_flavours.universes.observed import EmpiricalDP, IndividualDP
-from dpspec_flavours.universes.parted import ByPart, ByValue, PersonalisedBudgets
+from dpspec_flavours.universes.part_budgets import ByPart, ByValue, PersonalisedBudgets
 from dpspec_noise import Gaussian
 from hypothesis import given, strategies as st
 

@@ -287,7 +287,7 @@ def test_the_server_checks_a_document_once_for_many_changes(monkeypatch, tmp_pat
 
 
 def test_many_findings_become_few_diagnostics():
-    told = [editing.Told(line=place, message="m", code="c", is_error=True) for place in range(5000)]
+    told = [editing.LineFault(line=place, message="m", code="c", is_error=True) for place in range(5000)]
     shown = editing._diagnostics(told, "\n" * 6000)
     assert len(shown) == editing.MOST_DIAGNOSTICS + 1
     assert "4,900 more are not shown" in shown[-1].message

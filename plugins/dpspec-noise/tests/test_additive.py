@@ -29,7 +29,7 @@ from dpspec.grammar.tables import Table
 from dpspec.laws.combine import push_forward
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.plugin import laws
-from dpspec.verifier.derived import derive
+from dpspec.verifier.proof import derive
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))

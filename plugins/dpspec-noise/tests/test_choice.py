@@ -26,8 +26,8 @@ from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
 from dpspec.laws import exact_exponential
 from dpspec.laws.exponential import Exponential
-from dpspec.verifier.derived import UNCONFIRMED
 from dpspec.verifier.law_check import LawComparison
+from dpspec.verifier.proof import UNCONFIRMED
 from dpspec.verifier.verdict import Outcome
 
 COLOUR = Attribute(name="colour", categories=("red", "blue", "green"))
@@ -270,7 +270,7 @@ def listed_law(mechanism, counts):
 
 def test_an_undecided_claim_without_a_pair_is_not_reported_as_one(tmp_path, monkeypatch):
     """Where neither law nor structure can be compared, nothing is decided, and no pair is named in the scope."""
-    monkeypatch.setattr("dpspec.verifier.derived.compare_law", lambda *_: LawComparison())
+    monkeypatch.setattr("dpspec.verifier.proof.compare_law", lambda *_: LawComparison())
     (report,) = [verify(file_of(tmp_path, "geometric", 1_000))]
     assert report.standing.verdicts[0].outcome is Outcome.UNDECIDED
     assert report.scope == "no pair was decided"

@@ -47,8 +47,8 @@ from dpspec.blocks.records import Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.tables import Table
 from dpspec.laws.combine import Adaptive
-from dpspec.verifier.derived import Missing, derive
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 from tests.randomness.scripted import Words
 

@@ -12,8 +12,8 @@ from dpspec_release import drafts
 from dpspec.cli import main
 from dpspec.extension import installed
 from dpspec.specfile import read, to_toml
-from dpspec.specfile.given import formats_of
 from dpspec.specfile.reader import read_text
+from dpspec.specfile.table_input import formats_of
 
 GEOGRAPHY = "county,tract,block,age\n" + "".join(
     f"C{t // 4},T{t},B{t}{b},{(7 * t + 5 * b + k) % 90}\n" for t in range(8) for b in range(3) for k in range(20)

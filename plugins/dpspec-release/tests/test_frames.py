@@ -13,8 +13,8 @@ import pytest
 
 import dpspec as dp
 from dpspec.base.errors import TableError
-from dpspec.specfile import given as module
-from dpspec.specfile.given import table_file, table_name
+from dpspec.specfile import table_input as module
+from dpspec.specfile.table_input import table_file, table_name
 
 CELL = "Qzv7secret"
 SPEC = """\

@@ -25,7 +25,7 @@ from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.table_files import read_households, read_table
 from dpspec.grammar.tables import Members, Table
 from dpspec.grammar.workers import Output
-from dpspec.specfile.given import WARNING
+from dpspec.specfile.table_input import WARNING
 from tests.swaps import compositions, drawn, given, spec
 
 FORMATS = {".csv": Csv(), ".parquet": Parquet(), ".arrow": Arrow()}

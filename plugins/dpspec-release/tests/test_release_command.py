@@ -24,7 +24,7 @@ from dpspec.api import read
 from dpspec.base.errors import PluginContractError, RefutedReleaseError, ReleaseError, UnverifiedReleaseError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.specfile.given import WARNING
+from dpspec.specfile.table_input import WARNING
 from dpspec.verifier.document import Standing, standing
 
 SPEC = """\

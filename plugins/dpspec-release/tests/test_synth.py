@@ -7,7 +7,7 @@ from dpspec_release.synthesis import builders
 
 from dpspec.extension import installed
 from dpspec.grammar.table_files import read_table
-from dpspec.specfile.given import formats_of
+from dpspec.specfile.table_input import formats_of
 
 
 def test_what_there_is_is_listed_with_its_source(run):

@@ -63,14 +63,14 @@ EXPORT, EXPORT_VERSION = "dpspec-account", 1
 
 @attrs.frozen(kw_only=True)
 class Balance:
-    """What an account has spent.
+    """The balance of an account.
 
     Args:
         name: the place of the account, without user or password.
         frame: the blocks of the account, with the cap.
-        total: what all charges that count spend together; a reservation counts, a void charge does not.
-        as_promised: whether promises count that nobody verified.
-        period: the period that the total is of; None where the account has no periods.
+        total: the total of all charges that count; a reservation counts, a void charge does not.
+        as_promised: whether unverified promises count.
+        period: the period of the total; None where the account has no periods.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Balance:
 
 @attrs.frozen(kw_only=True)
 class Statement(Balance):
-    """What an account has spent, and its history, from which that was computed.
+    """The balance of an account, and the history from which it was computed.
 
     Args:
         history: every row, with the states of the charges.
@@ -105,15 +105,15 @@ class Statement(Balance):
 
 @attrs.frozen(kw_only=True)
 class Quote:
-    """What a charge would spend.
+    """The cost of a planned charge.
 
     Args:
         balance: the account before it.
         amount: what the specification alone spends in the blocks of the account.
         total: what all charges together would spend.
         text: the specification.
-        standing: how its claim stands.
-        caveats: why its number is not that of all that it releases.
+        standing: the status of its claim.
+        caveats: the reasons why its number does not cover all that it releases.
     """
 
     balance: Balance

@@ -1,4 +1,4 @@
-"""What an account has spent, charge by charge, against its cap, and what planned releases would spend."""
+"""Figure of an account: its charges against its cap, and the cost of planned releases."""
 
 from __future__ import annotations
 

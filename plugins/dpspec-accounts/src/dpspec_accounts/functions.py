@@ -1,4 +1,4 @@
-"""What the commands of `dpspec account` answer."""
+"""The Python functions behind the commands of `dpspec account`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How to split a cap among the releases of a calendar, with the least error.
+"""Planning: splits a cap among the releases of a calendar, with the least error.
 
 Release i is published n_i times, its answers have sensitivity D_i, and its error counts with weight w_i. With the budget x_i
 for each time, in the form in which budgets add, its noise has variance c_i / x_i^k:
@@ -99,7 +99,7 @@ class Release:
 
 @attrs.frozen(kw_only=True)
 class PlannedRelease:
-    """What a plan gives to a release.
+    """The part of a release in a plan.
 
     Args:
         release: the line of the calendar.
@@ -372,8 +372,8 @@ def plan_text(found: SpendingPlan) -> str:
 
 
 def _compared(found: SpendingPlan) -> str:
-    """The budgets of the calendar beside the plan."""
-    assert found.before is not None and found.spent_before is not None  # noqa: S101, PT018 - as its caller asked
+    """The budgets of the calendar, next to those of the plan."""
+    assert found.before is not None and found.spent_before is not None  # noqa: S101, PT018 - ensured by the caller
     ratio = exact.rounded_down(number(found.before / found.error))
     over = ""
     if found.spent_before > found.available:

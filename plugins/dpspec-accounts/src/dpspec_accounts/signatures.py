@@ -55,7 +55,7 @@ def signed(events: Sequence[Event], key: str | Path) -> dict[str, str]:
 
 
 def check_signature(events: Sequence[Event], given: Mapping[str, Any] | None, public_key: str | Path | None) -> str | None:
-    """The public key that signed these rows, in hexadecimal digits; None where nobody did.
+    """The public key that signed these rows, in hexadecimal digits; None for unsigned rows.
 
     Args:
         events: all rows.

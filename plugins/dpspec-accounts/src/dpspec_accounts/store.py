@@ -1,4 +1,4 @@
-"""Where the rows of an account are kept: SQLite in one file, or PostgreSQL by URL; the same tables and the same transactions.
+"""Storage of the rows of an account: SQLite in one file, or PostgreSQL by URL; the same tables and the same transactions.
 
 One database holds one account. The table `dpspec_account` has one row, which a writer locks for the whole of its transaction
 (SQLite: BEGIN IMMEDIATE on the file; PostgreSQL: SELECT ... FOR UPDATE on that row), so writers come one after another. The table

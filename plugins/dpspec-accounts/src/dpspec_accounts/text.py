@@ -1,4 +1,4 @@
-"""What the answers of `dpspec account` look like."""
+"""Text output of the commands of `dpspec account`."""
 
 from __future__ import annotations
 

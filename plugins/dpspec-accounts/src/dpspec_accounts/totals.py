@@ -1,4 +1,4 @@
-"""What charges spend, computed from their specifications by the rules of `dpspec ledger`, and what they spend together.
+"""Budgets of charges, computed from their specifications by the rules of `dpspec ledger`, and their totals.
 
 The account is a part of its own ledger, with a budget of 0: so what a charge spends is in the space, the universes, the unit and
 the standard of the account, or it cannot be charged. Amounts add up exactly: so the total after a charge is the total before it,
@@ -40,7 +40,7 @@ from dpspec_accounts.errors import AccountError
 
 @attrs.frozen(kw_only=True)
 class Filter:
-    """Why a sum in one standard holds for budgets that are chosen on the way.
+    """The theorem by which a sum in one standard is valid for budgets that are chosen adaptively.
 
     Args:
         citation: where that is proved.
@@ -166,7 +166,7 @@ def frame_of(text: str) -> Frame:
 
 @lru_cache(maxsize=1024)
 def standing_of(text: str) -> Standing:
-    """How the claim of a specification stands, as `dpspec verify` finds it: nothing that a file or a row says is believed."""
+    """The status of the claim of a specification, as `dpspec verify` computes it: no statement of a file or a row is trusted."""
     return standing(document_of(text), installed().registry)
 
 

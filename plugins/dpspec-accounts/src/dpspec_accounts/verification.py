@@ -138,7 +138,7 @@ def _frame(history: History) -> Frame:
 
 
 def _check_charge(frame: Frame, history: History, charge: Charge) -> None:
-    """Compare what a reservation records, besides the total, with what its specification says."""
+    """Compare the record of a reservation, other than the total, with its specification."""
     content, seq = charge.content, charge.number
     text, as_promised = content["specification"]["text"], history.account["as_promised"]
     try:

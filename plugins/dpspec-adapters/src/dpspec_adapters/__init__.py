@@ -1,7 +1,7 @@
 """The first-party plugin of adapters: what plain functions are handed, and mechanisms of other libraries with their claims.
 
 Datasets as data frames, arrays and texts and generators of other libraries are registered by name. A wrapped measurement lives in
-Python and has no form in a specification file. No library is imported before one of its objects is asked for.
+Python and has no form in a specification file. No library is imported before one of its objects is used.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ _HELD: dict[str, frozenset[str]] = {
         "_list_hierarchy",
     }),
 }  # fmt: skip
-"""What an object of each class holds, beside what all do."""
+"""The attributes of an object of each class, other than those of all objects."""
 _HOMES = {
     "Laplace": "laplace", "LaplaceTruncated": "laplace", "Geometric": "geometric", "GeometricTruncated": "geometric",
     "Gaussian": "gaussian", "GaussianAnalytic": "gaussian", "GaussianDiscrete": "gaussian", "Binary": "binary",

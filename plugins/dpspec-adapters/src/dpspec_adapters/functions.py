@@ -1,10 +1,10 @@
-"""What plain functions are handed: datasets as tables, arrays or texts, and chances as the generators that they know.
+"""Adapters of plain functions: datasets as tables, arrays or texts, and randomness as the generators of other libraries.
 
 A dataset reads as rows and columns (`blocks.tabular`): of records the columns are their attributes, with categories that are
-whole numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is asked for.
+whole numbers as integers; of lists of numbers one column, `value`. No library is imported before one of its objects is used.
 
-Every source of chance is made of the bits of one numpy Generator, fresh for each call, so that a call is a function of its
-dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that asks the operating system by
+Every source of randomness is derived from the bits of one numpy Generator, fresh for each call, so that a call is a function of
+its dataset and these bits, and a verdict can be replayed from its seed. `native` is for code that calls the operating system by
 itself, as Rust and C libraries do: no seed reaches it, and the verdict says so.
 """
 
@@ -287,7 +287,7 @@ class WrittenTexts(DatasetAdapter):
         return written
 
 
-# --- chances --------------------------------------------------------------------------------------
+# --- randomness -----------------------------------------------------------------------------------
 
 
 def _seed(generator: Any, bits: int = 128) -> int:
@@ -336,7 +336,7 @@ class WrittenRandom(random.Random):
         self._write = write
 
     def _one(self, draw: Callable[..., Any], center: Any, *given: Any) -> Any:
-        """A draw by a method of Python's, which asks this object for uniform numbers that are not written down."""
+        """A draw by a method of Python's, which calls this object for uniform numbers that are not recorded."""
         write, self._write = self._write, None
         value = draw(*given)
         self._write = write
@@ -372,7 +372,7 @@ class WrittenRandom(random.Random):
 
 
 class ReadRandom:
-    """The methods of `random.Random` by their laws, from a numpy Generator: what stands in for it where code is read.
+    """The methods of `random.Random` by their laws, from a numpy Generator: its replacement where code is analysed.
 
     >>> ReadRandom(np.random.default_rng(1)).sample([3, 4, 5], 3)
     [4, 5, 3]
@@ -478,7 +478,7 @@ class ReadRandom:
     def weibullvariate(self, alpha: Any, beta: Any) -> Any:
         return alpha * self._generator.weibull(beta)
 
-    # What sets or tells a state has no law: the enumerating generator refuses it, whatever the function makes of that.
+    # A method that sets or returns a state has no law: the enumerating generator rejects it, whatever the function does with it.
 
     def seed(self, *_: Any, **__: Any) -> Any:
         return self._generator.bit_generator
@@ -654,7 +654,7 @@ def _writing(draw: Callable[..., Any], name: str, generator: Any) -> Callable[..
 class System(GeneratorAdapter):
     """No generator: the function draws from `random`, `numpy.random`, `secrets`, `os.urandom` or torch, all seeded for each call.
 
-    While the function runs, what Python code asks of the operating system is answered with bits of the numpy Generator, so that
+    While the function runs, calls of Python code to the operating system are answered with bits of the numpy Generator, so that
     `secrets`, `random.SystemRandom` and `numpy.random.default_rng()` without a seed can be replayed, too.
 
     >>> import secrets
@@ -713,7 +713,7 @@ class System(GeneratorAdapter):
                 yield
 
     def _recording(self, generator: Any, write: Callable[[float | None], None]) -> list[tuple[Any, str, Any]]:
-        """What stands for the functions of `random` and `numpy.random` while draws are written down, with the same draws."""
+        """The replacements for the functions of `random` and `numpy.random` while draws are recorded, with the same draws."""
         writer = WrittenRandom(0, write)
         writer.setstate(random.getstate())
         methods = [name for name in vars(ReadRandom) if not name.startswith("_") and hasattr(random, name)]
@@ -808,7 +808,7 @@ class Modelled(System):
 
 
 class Native(GeneratorAdapter):
-    """No generator, and no seed reaches what the function draws: native code that asks the operating system by itself.
+    """No generator, and no seed reaches the draws of the function: native code that calls the operating system directly.
 
     Such a function can be sampled, and no call of it can be made again. Where libraries draw of which there are models
     (`dpspec_adapters.models`), it is read, too.

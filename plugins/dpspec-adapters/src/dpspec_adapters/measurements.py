@@ -1,13 +1,13 @@
-"""Measurements of OpenDP and events of dp-accounting, as functions to run and claims to be judged.
+"""Measurements of OpenDP and events of dp-accounting, as functions to run and claims to verify.
 
 An OpenDP measurement (0.16) is a plain function, and the claim that its privacy map states:
 
     map(d_in) = d_out     is read as     D(M(x), M(x')) <= d_out  for all x, x' with d(x, x') <= d_in
 
 with d the input metric and D the output measure. OpenDP proves the maps of its own constructors and takes those of users
-on trust; here all are claims to be judged.
+on trust; here all are claims to be verified.
 
-Input metrics of OpenDP are relations between datasets, at most so far apart:
+Input metrics of OpenDP are relations between datasets, at a distance of at most:
 
     SymmetricDistance        multisets, records added or removed        InsertDeleteDistance   sequences, the same
     ChangeOneDistance        multisets of one size, records replaced    HammingDistance        sequences, the same
@@ -88,7 +88,7 @@ def within(metric: str, at: Any, space: DatasetSpace, unit: str) -> InputDiverge
     """1 for different datasets at most `at` apart in the metric, infinity beyond.
 
     The relations that have a registered name are used where they say the same: one step, between datasets that the metric
-    tells apart.
+    distinguishes.
 
     Raises:
         IncompatibleBlocksError: for a metric without a counterpart, or one that is not defined on the space.
@@ -181,7 +181,7 @@ def opendp_claim(
         space: the datasets of its input domain that are tried.
         at: d_in, the input distance at which the privacy map is evaluated.
         read: a dataset as the argument that the measurement takes; by default the list itself, its only entry for scalars.
-        see: what is looked at of an output; a claim that holds for the output holds for every function of it.
+        see: the function of an output that is observed; a claim that holds for the output holds for every function of it.
         fixed: that what is seen is a function of the dataset, so that its law is exact and nothing need be sampled.
         unit: what one record is.
 
@@ -278,7 +278,7 @@ def event_claim(event: Any, delta: Any, *, accountant: Any = None) -> tuple[Even
 
     Args:
         event: a DpEvent, a tree of noise events and compositions.
-        delta: the delta at which the accountant is asked, in [0, 1).
+        delta: the delta at which the accountant is evaluated, in [0, 1).
         accountant: a fresh accountant; by default the one of privacy-loss distributions. It has to speak of the two inputs
             above: for randomised response, of a replaced bucket (REPLACE_ONE), not of one exchanged for a special input.
 

@@ -41,7 +41,7 @@ PLAIN = (bool, int, float, str, bytes, type(None), Fraction)
 DRAWN = "tested with 20,000 draws"
 ON_DATA = "tested on 100 datasets"
 UNTESTED = "tested by the runs of this verification alone"
-"""What is known of a model beside its source."""
+"""The known properties of a model other than its source."""
 
 
 @attrs.frozen(kw_only=True)
@@ -74,7 +74,7 @@ class Library(ABC):
 
     def __init__(self, *, reads: bool = True) -> None:
         """Args:
-            reads: whether code is read, and the library is looked at; else the models draw in place of it, as was read before.
+            reads: whether code is analysed, and the library is checked; else the models draw in place of it, as analysed before.
         """
         self.reads = reads
         self.used: dict[str, None] = {}
@@ -97,7 +97,7 @@ class Library(ABC):
 
     @abstractmethod
     def patches(self, draws: ModelDraws) -> list[tuple[Any, str, Any]]:
-        """Attributes of the library with what stands for them while models draw."""
+        """Attributes of the library with their replacements while models draw."""
 
     def using(self, primitive: str) -> None:
         """Write down that a model is used.
@@ -153,7 +153,7 @@ class Models(LibraryModels):
         return tuple(text for library in self.libraries for text in library.assumptions())
 
     def patches(self, draws: ModelDraws) -> list[tuple[Any, str, Any]]:
-        """Attributes of the libraries with what stands for them while models draw."""
+        """Attributes of the libraries with their replacements while models draw."""
         return [patch for library in self.libraries for patch in library.patches(draws)]
 
 
@@ -301,7 +301,7 @@ def _constant(value: Any) -> Hashable:
 
 
 class ModelDraws:
-    """What models draw from where they run and are not read: a numpy Generator, with noise on whole numbers.
+    """The source of randomness of models that run and are not analysed: a numpy Generator, with noise on whole numbers.
 
     Args:
         generator: the generator; one that writes down what it draws gets the noise on whole numbers written down, too.

@@ -1,7 +1,7 @@
 """Models of OpenDP: measurements are read as the chain of constructors that made them.
 
 OpenDP keeps with each object the constructor that made it and its arguments, other objects among them. A measurement is read as
-these constructors, each by its law. That they made this very object is looked at by making it again: domains, metrics, measures
+these constructors, each by its law. That they made this very object is checked by making it again: domains, metrics, measures
 and maps of both have to be the same.
 """
 

@@ -1,8 +1,8 @@
 """Whether code seeds the generators of whole modules: draws from `random` and `numpy.random` are random only where nothing does.
 
-A seed in the function itself is met when the function runs. One that is set elsewhere, when a module is imported or by a function
-that nobody calls here, is looked for in the text of the module and of the modules of the user's that it names. Libraries are
-believed.
+A seed in the function itself is detected when the function runs. One that is set elsewhere, when a module is imported or by a
+function that is not called here, is searched in the text of the module and of the modules of the user's that it names. Libraries
+are trusted.
 """
 
 from __future__ import annotations

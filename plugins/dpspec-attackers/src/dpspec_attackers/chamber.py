@@ -1,10 +1,10 @@
-"""The minimal information chamber (Bailie et al. 2024): how many records tell about one, and what that does to a Bayesian bound.
+"""The minimal information chamber (Bailie et al. 2024): dependence between records, and its effect on a Bayesian bound.
 
 As printed, the chamber of record i is a Markov boundary C of X_i with X_i itself, c = |C| + 1, and epsilon-privacy is said to
 hold exactly when every posterior is within e^(-c epsilon) and e^(c epsilon) of its prior. That is false: of n equal records each
 other one is a Markov boundary by itself, so that c = 2, while the ratio approaches e^(n epsilon). What is true: take c as
 the size of the *family* of i, the smallest set of records with i in it that is independent of all others. Given X_i, the law of
-the output averages over the family and over the others apart, and changing X_i changes c records at most.
+the output averages over the family and over the others separately, and changing X_i changes c records at most.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Attackers on published counts (thesis, chapter 2): a block, a block in a larger group, a record unique at several levels.
 
-A release moves the belief of somebody who wonders which of two laws it came from; here it is averaged over the release.
+A release changes the belief of an attacker about which of two laws it came from; here the change is averaged over the release.
 
 P is the law under what is true, Q the one under the alternative, p the prior probability of the truth. An outcome with the
 privacy loss L = ln(dP/dQ) moves the belief in the truth to sigma(logit p + L) (Kazan 2025, Theorem 27); the functions here
@@ -130,7 +130,7 @@ def expected_risk(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: i
 
 
 def right_when_true(pair: laws.Dichotomy, prior: exact.NumberLike, *, precision: int = 64) -> Bracket:
-    """P(posterior > 1/2): how often somebody who bets on what seems likelier bets on the truth (Kazan 2025). A tie is no bet.
+    """P(posterior > 1/2): the probability that a bet on the likelier alternative is right (Kazan 2025). A tie is no bet.
 
     >>> from dpspec.plugin import FiniteLaw
     >>> toss = FiniteLaw.bernoulli("3/4").against(FiniteLaw.bernoulli("1/4"))
@@ -268,7 +268,7 @@ def worst_posterior(divergence: OutputDivergence, bound: Number, prior: exact.Nu
 def worst_bet(divergence: OutputDivergence, bound: Number, prior: exact.NumberLike) -> Bracket:
     """The largest max over S of p P(S) + (1 - p) (1 - Q(S)) over all laws with d_Pr(P, Q) <= bound, in a bracket.
 
-    How often somebody bets rightly who bets on what is likelier, when the truth is drawn from the prior.
+    The probability that a bet on the likelier alternative is right, when the truth is drawn from the prior.
 
     >>> from dpspec_divergences import Mult
     >>> worst_bet(Mult(), number("ln(3)"), "1/2").upper.decimal()
@@ -365,7 +365,7 @@ def _top(piece: _Piece, start: arb, prior: Fraction) -> Fraction:
 
 Place = tuple[tuple[str, str], ...]
 Settings = tuple[tuple[Place, OutputDivergence, Number], ...]
-"""Where statements are made: a place with the divergence and the bound that hold there."""
+"""The settings of statements: a place with the divergence and the bound that hold there."""
 
 QUANTITIES = ("mean posterior of the truth", "mean posterior by prior", "right bets")
 """What is stated, in the order in which it is shown."""
@@ -374,13 +374,13 @@ PRIORS = ("1/2", "1/5", "1/10", "1/50")
 
 @define
 class CountAttacker(AttackerModel):
-    """What the attackers on counts share: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
+    """Base class of the attackers on counts: for every prior of the truth, the mean posterior, its ratio, and the right bets."""
 
     priors: Annotated[tuple[Fraction, ...], Items(IN_DOUBT, least=1)] = PRIORS  # type: ignore[assignment]
     distance: Annotated[Number, Exact(0, "inf", open_low=True, open_high=True)] = 1  # type: ignore[assignment]
 
     def settings(self, divergence: OutputDivergence, bound: Number) -> Settings:
-        """The places in the order in which they are shown, for candidates whose laws are at most so far apart."""
+        """The indices in display order, for candidates whose laws have a bounded divergence."""
         return (((), divergence, bound),)
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
@@ -401,7 +401,7 @@ class CountAttacker(AttackerModel):
         )
 
     def beside(self, spec: PrivacySpec, own: Callable[[], Iterable[RiskStatement]]) -> tuple[RiskStatement, ...]:
-        """What is published beside a mechanism's own law, which is asked only where it has something to say."""
+        """The published facts in addition to a mechanism's own law, which is evaluated only where they leave candidates."""
         found = risks.candidates_within(spec, self.distance)
         certain = tuple(found.published(partial(self.allowed, spec.output_divergence)))
         asked = found.bound is not None or bool(getattr(self, "datasets", ()))
@@ -446,7 +446,7 @@ def by_quantity(statements: Iterable[RiskStatement]) -> tuple[RiskStatement, ...
 
 @define
 class BlockKnowledge(CountAttacker):
-    """Somebody who knows all records of a block but one, and reads a count with noise (Kazan 2025).
+    """An attacker who knows all records of a block but one, and reads a count with noise (Kazan 2025).
 
     Shown are the posterior of what is true, averaged over the release (Kazan 2025, equations 2.5 and 2.6), the factor by which
     that exceeds the prior, and how often a bet on what seems likelier is right when the truth is drawn from the prior. One
@@ -454,8 +454,8 @@ class BlockKnowledge(CountAttacker):
 
     Args:
         priors: p, the prior probability of what is true, in (0, 1).
-        distance: how far apart the two candidate datasets may be, in the unit of the input divergence.
-        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
+        distance: the largest distance of the two candidate datasets, in the unit of the input divergence.
+        datasets: the candidate datasets, for the mechanism's own law; by default all, or the smallest of a large space.
 
     >>> from dpspec_divergences.routes import pure_spec
     >>> attacker = BlockKnowledge(priors=["1/2"])
@@ -488,15 +488,15 @@ class BlockKnowledge(CountAttacker):
 
 @define
 class Uniqueness(CountAttacker):
-    """Somebody who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
+    """An attacker who knows that the target is unique at several levels, and reads a count at each of them (Kazan 2025).
 
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
     Args:
         priors: p, the prior probability of the true value, in (0, 1).
-        distance: how far apart the two candidate datasets may be, in the unit of the input divergence.
+        distance: the largest distance of the two candidate datasets, in the unit of the input divergence.
         levels: numbers of levels, at least 1 each.
-        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large space.
+        datasets: the candidate datasets, for the mechanism's own law; by default all, or the smallest of a large space.
 
     >>> from dpspec_divergences.routes import pure_spec
     >>> attacker = Uniqueness(priors=["1/2"], levels=[1, 2])
@@ -556,16 +556,16 @@ class Uniqueness(CountAttacker):
 
 @define
 class Hierarchical(CountAttacker):
-    """Somebody who does not know the other blocks, but has a prior about them (Kazan 2025).
+    """An attacker who does not know the other blocks, but has a prior about them (Kazan 2025).
 
-    Mixtures of laws with the same weights are no easier to tell apart than the laws themselves, since the largest allowed power
-    is concave in the level. So what holds for somebody who knows all others holds here too, *if* the belief about the others is
+    Mixtures of laws with the same weights are no easier to distinguish than the laws themselves, since the largest allowed power
+    is concave in the level. So a bound for an attacker who knows all others holds here too, *if* the belief about the others is
     the same whichever is true of the target. That is so for a uniform prior of the group's count given the block's; a prior that
     is uniform up to a fixed number is not of that kind.
 
     Args:
         priors: p, the prior probability of what is true of the target, in (0, 1).
-        distance: how far apart a dataset and its contrary may be, in the unit of the input divergence.
+        distance: the largest distance of a dataset and its contrary, in the unit of the input divergence.
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
             without them, in a space of vectors, the target is the first entry and the others are anything.
 

@@ -106,7 +106,7 @@ def _upper_tail(hits: int, of: int, a: int) -> Fraction:
 
 @attrs.frozen(kw_only=True)
 class AttackScore:
-    """How often an attack is right in one of the two worlds.
+    """The success rate of an attack in one of the two worlds.
 
     Args:
         value: the share of targets whose secret is named, exactly or as simulated; a guess among k values counts 1/k where it is
@@ -126,7 +126,7 @@ class AttackScore:
 
 @attrs.frozen(kw_only=True)
 class AttackResult:
-    """What one attacker achieves.
+    """The result of one attacker.
 
     Args:
         attacker: the attacker with its parameters.
@@ -288,7 +288,7 @@ def _attributes(
     implied = set().union(*(above(name) for name in told)) if told else set()
     both = [name for name in wanted if name in implied]
     if both:
-        if known is None:  # what lies within the secret tells it
+        if known is None:  # a coarser attribute within the secret determines it
             told = tuple(name for name in told if not set(wanted) & above(name))
             return wanted, told
         raise ParameterError("secret", "is known by what the attacker knows", "take it out of `known`", value=", ".join(both))

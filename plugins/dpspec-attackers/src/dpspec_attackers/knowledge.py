@@ -2,13 +2,13 @@
 (Kifer et al. 2022, Section 7).
 
 The posterior-to-posterior ratio of the target's record is a random variable; what bounds its tail depends on what is known
-before, on the law that the outcome is drawn from, and on which record is looked at. `delta(...)` of a class bounds
+before, on the law that the outcome is drawn from, and on which record is targeted. `delta(...)` of a class bounds
 
     P(ratio >= e^epsilon), the outcome drawn as the class says,
 
 and is 1, or e^-epsilon, outside the domain of the printed formulas, where those are false.
 
-The four numbers called delta at one epsilon have names and types that keep them apart (Kifer et al. 2022):
+The four numbers called delta at one epsilon have distinct names and types (Kifer et al. 2022):
 
     approximate  sup_S P(S) - e^eps Q(S)          the delta of (eps, delta)-privacy
     tail         P(L > eps)                       "probabilistic" privacy; post-processing raises it
@@ -109,7 +109,7 @@ class OthersKnownPredicted(Knowledge):
 
 
 class OthersKnownTrueRecord(Knowledge):
-    """Class c: the others are known, the outcome follows the true record, which is the one looked at (Kifer et al. 2022)."""
+    """Class c: the others are known, the outcome follows the true record, which is the target (Kifer et al. 2022)."""
 
     letter = "c"
     others = "every other record is known"
@@ -248,7 +248,7 @@ class PbdpDelta(Delta):
 
 
 class ConcentratedDelta(Delta):
-    """What concentrated privacy implies for the delta of `pbdp`; a bound, and not the least one."""
+    """The delta of `pbdp` that concentrated privacy implies; a bound, and not the least one."""
 
 
 def approximate(pair: laws.Dichotomy, epsilon: exact.NumberLike) -> ApproximateDelta:

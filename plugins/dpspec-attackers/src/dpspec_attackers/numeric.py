@@ -79,10 +79,10 @@ def _log(value: Number) -> Bracket:
 
 
 def largest_where(holds: Callable[[Fraction], bool], high: Fraction, *, bits: int = 48) -> Bracket:
-    """The largest x in [0, high] up to which something holds that holds at 0; each end was asked about.
+    """The largest x in [0, high] such that a monotone property that holds at 0 holds up to x; both ends were evaluated.
 
     Args:
-        holds: asked with dyadic fractions; true only where it is certain.
+        holds: the property, called with dyadic fractions; true only where it is certain.
         high: where the search begins from above.
         bits: the width of the bracket, in relation to `high`.
 

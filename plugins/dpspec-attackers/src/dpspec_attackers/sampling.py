@@ -144,7 +144,7 @@ class _Sampled(AttackerModel):
 
 @define
 class Outsider(_Sampled):
-    """Who knows every record of the population, but not who was drawn into the sample.
+    """The attacker who knows every record of the population, but not which of them are in the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1].
@@ -182,7 +182,7 @@ class _Insider(_Sampled):
 
 @define
 class NosyNeighbour(_Insider):
-    """Who knows that a certain person was drawn into the sample.
+    """The attacker who knows that a certain person is in the sample.
 
     Args:
         share: the share of the population that is drawn, in (0, 1].
@@ -198,7 +198,7 @@ class NosyNeighbour(_Insider):
 
 @define
 class Journalist(_Insider):
-    """Who wants to learn about anybody at all, and so takes somebody who is in the sample.
+    """The attacker who targets any person in the sample, whichever it is.
 
     Args:
         share: the share of the population that is drawn, in (0, 1].

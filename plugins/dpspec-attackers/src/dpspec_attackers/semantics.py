@@ -1,4 +1,4 @@
-"""What the attackers share: the pure budget behind a specification, beliefs after a likelihood ratio, and making statements."""
+"""Common parts of the attackers: the pure budget behind a specification, beliefs after a likelihood ratio, and statements."""
 
 from __future__ import annotations
 

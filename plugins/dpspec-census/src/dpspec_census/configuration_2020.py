@@ -36,7 +36,7 @@ class Query:
     Args:
         name: its name, lower-kebab.
         unit: person or household.
-        variables: what its cells are told apart by; none for a total.
+        variables: the variables of its cells; none for a total.
         shares: its share within each level.
     """
 
@@ -107,7 +107,7 @@ class Scenario:
     """A secret with the queries that react to it, as a case study prints it (Kifer et al. 2022, Section 8.2).
 
     Args:
-        kept: what is to stay secret.
+        kept: the part that is to stay secret.
         whole: levels of which every query counts, that of the housing units too.
         variables: at the other levels, the queries that ask for one of these count; none there when it is empty.
         printed: rho as printed.

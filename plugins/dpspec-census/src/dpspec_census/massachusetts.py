@@ -81,7 +81,7 @@ class Massachusetts1940(tables.SizedBuilder):
     At another size N all margins are scaled: cumulative totals are multiplied by N / 1,144,424 and rounded down, so that every
     count is within 1 of its share. Nothing is random, and the seed does not matter.
 
-    The dwellings stand in the order of the printed cells. Number i of N gets the size class into which
+    The dwellings are in the order of the published cells. Number i of N gets the size class into which
     (a i mod N) falls when 0, ..., N-1 are cut by the cumulative totals of `DWELLINGS_BY_SIZE`; a is the least integer above
     N (sqrt(5) - 1)/2 without a common factor with N. The map is a bijection, so the totals are exact, and the
     multiples of the golden section spread each class evenly over all counties and tenures.

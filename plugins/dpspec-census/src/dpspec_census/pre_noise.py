@@ -108,7 +108,7 @@ class PreNoise(Mechanism):
 
     @property
     def _swap(self) -> Swapping:
-        assert is_a(self.mechanism, Swapping)  # noqa: S101 - asked when the object was made
+        assert is_a(self.mechanism, Swapping)  # noqa: S101 - checked by the constructor
         return self.mechanism
 
     def check(self, space: DatasetSpace) -> None:
@@ -211,11 +211,11 @@ class PreNoise(Mechanism):
         return self.run(table, space, workers.Run(source=source)).main
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
-        """Records without what is swapped, each with its members. The values that are swapped are not kept."""
+        """Records without the swapped attributes, each with its members. The swapped values are not stored."""
         return (grammar.Kept(attributes=tuple(name for name in columns if name not in self._swap.swap), members=True),)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
-        """One table; how many records were given new values is told to the agency alone, as how many were selected."""
+        """One table; the number of records with new values is reported to the agency only, like the number of selected ones."""
         self.check(space)
         source = run.source.placed().spawn("pre-noise")
         chosen = source.bernoulli(self.rate, len(table))
@@ -254,7 +254,7 @@ class PreNoise(Mechanism):
 _FROM_WHAT_IS_HELD = (
     "unit", "match", "swap", "swap rate", "other rates", "strata", "strata of one record", "largest stratum",
 )  # fmt: skip
-"""What a swap reports that depends on match and held values alone."""
+"""The report of a swap, which depends on match and held values alone."""
 
 
 @attrs.frozen

@@ -7,8 +7,8 @@ permutation that moves the records M has, up to a factor of the table, the proba
     derangement    prod over M of p_i, prod over the others of 1 - p_i, / D_|M|, |M| != 1,
     permutation    sum over S that contain M of prod over S of p_i, prod over the others of 1 - p_i, / |S|!.
 
-Where rates depend on what is held, they are the same for all tables of a universe, and the constant of a universe is finite for
-rates inside (0, 1). Where they depend on cells, a record has another rate on another table: the constant can exceed that of
+Where rates depend on held attributes, they are the same for all tables of a universe, and the constant of a universe is finite
+for rates inside (0, 1). Where they depend on cells, a record has another rate on another table: the constant can exceed that of
 either rate by itself, and it is infinite where one rate is 0. No formula for the constant at any size is known; laws are listed
 up to `MOST_RECORDS` records.
 """
@@ -147,7 +147,7 @@ class RiskSwapping(Swapping):
         return Fraction(weights.get(table, 0), sum(weights.values()))
 
     def symmetries(self, space: DatasetSpace) -> tuple[grammar.Symmetry, ...]:
-        """Renaming categories; what is held and what is swapped do not change places, since rates depend on what is held."""
+        """Renaming categories; held and swapped attributes are not exchanged, since rates depend on the held ones."""
         return tuple(one for one in super().symmetries(space) if one.label.count(" ") > 2)
 
     @property

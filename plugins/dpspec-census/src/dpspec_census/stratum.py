@@ -245,7 +245,7 @@ Indices: TypeAlias = "npt.NDArray[np.int64]"
 
 
 class Algorithm(Enum):
-    """What is done with the selected records of a stratum."""
+    """The algorithm that is applied to the selected records of a stratum."""
 
     DERANGE = "derange"
     """A uniform derangement; the selection is redrawn where it is a single record."""
@@ -260,7 +260,7 @@ class RecordRates:
     """Rates of single records of a table.
 
     Args:
-        rates: the rates; None stands for that of the stratum.
+        rates: the rates; None means that of the stratum.
         of_row: for each row of the table, which of them it has.
     """
 
@@ -403,7 +403,7 @@ def _in_pairs(order: Indices, groups: npt.NDArray[np.integer[Any]]) -> Indices:
 
 
 def unordered(table: Table, source: Randomness) -> Table:
-    """The records in an order that tells nothing about where they stood: the released object is a multiset.
+    """The records in an order that is independent of their original order: the released object is a multiset.
 
     Single tables are sorted by their categories. Households that hold persons are put in a random order, with their persons.
     """

@@ -6,7 +6,7 @@ k its *swap* category. A swap exchanges values k inside a stratum, so it keeps
 
     c_Swap = (n_jl, n_jk),        the counts of match x rest and of match x swap.
 
-Several match, rest or swap attributes stand for their combination.
+Several match, rest or swap attributes are treated as one attribute, their combination.
 
 Rates may differ by stratum: an agency swaps more where records are easier to recognise.
 
@@ -68,7 +68,7 @@ SwappedRecords = tuple[tuple[Record, Record], ...]
 
 @define
 class SwapScheme:
-    """Which attributes are matched on, which are swapped, and the unit whose records they are.
+    """The attributes that are matched on, those that are swapped, and the unit whose records they are.
 
     Args:
         match: the attributes that form the strata; () for one stratum.
@@ -184,7 +184,7 @@ class StratumSizes:
     Args:
         largest: max n_j over all strata; 0 for no records ("maximum stratum size" in Bailie et al. 2024).
         largest_varied: b = max n_j over the strata that hold at least two different records; 0 for none
-        (Bailie, Gong and Meng 2023, swapping theorem, appendix).
+            (Bailie, Gong and Meng 2023, swapping theorem, appendix).
     """
 
     largest: int
@@ -383,8 +383,8 @@ class SwappingBudget(Budget):
         """Of universes whose datasets have the same table of match x a for each attribute a: that for a stratum of two records.
 
         Two different datasets of one universe differ in some stratum. Its records are not all alike in either of them, since
-        records that are all alike are told by the tables of match x a. So b is at least 2 (Bailie, Gong and Meng 2023), and the
-        budget does not fall in b.
+        records that are all alike are determined by the tables of match x a. So b is at least 2 (Bailie, Gong and Meng 2023), and
+        the budget does not fall in b.
         """
         known = self.uniform()
         if known is not None:

@@ -220,7 +220,8 @@ def two_values_bound(size: int, swap_rate: Fraction) -> Number:
 def _power(base: Fraction, exponent: int) -> tuple[Fraction, ...] | None:
     """The power; where it is long to write, 0 and a power of two above it, since (1-p)^k <= e^(-pk) < 2^(-pk).
 
-    None where it is long and that says little; else n p (1-p)^k is below 1, and the chance a lies between those at the two ends.
+    None where it is long and of little use; else n p (1-p)^k is below 1, and the probability a lies between those at the two
+    ends.
     """
     if exponent * base.denominator.bit_length() <= 2048:
         return (base**exponent,)
@@ -301,7 +302,7 @@ def stays(constant: SwapConstant, rests: Sequence[int], swaps: Sequence[int]) ->
 
     Exactly when the outputs at which it is attained merge nothing (docs/swapping-theorem.md, theorem 3): no value repeats; or the
     steepest slope is that between n-2 and n, two rest values and two swap values occur once each, and the n-2 others can be dealt
-    out in two ways with no kind of record in common. None where `apart` leaves the last one open.
+    out in two ways with no kind of record in common. None where `apart` leaves the last one undecided.
 
     >>> ten = permutation_constant(10, Fraction(1, 20))
     >>> stays(ten, [4, 4, 1, 1], [4, 4, 1, 1]), stays(ten, [5, 3, 1, 1], [4, 4, 1, 1]), stays(ten, [8, 2], [8, 2])
@@ -314,7 +315,7 @@ def stays(constant: SwapConstant, rests: Sequence[int], swaps: Sequence[int]) ->
     if constant.value.upper.is_infinite:
         return min(len(rests), len(swaps)) > 1 if constant.swap_rate == 0 else rests[-1] == swaps[-1] == 1
     if any(slope.value.upper > steepest.value.lower for slope in constant.slopes if slope is not steepest):
-        return None  # which one is steepest is not told apart by the brackets
+        return None  # the brackets do not decide which one is steepest
     if constant.needs_all_different or rests[-2:] != [1, 1] or swaps[-2:] != [1, 1]:
         return False
     return apart(rests[:-2], swaps[:-2])

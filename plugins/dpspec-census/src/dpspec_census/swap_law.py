@@ -399,7 +399,7 @@ def _cells(size: int, p: Fraction, *, derange: bool, precision: int) -> tuple[la
         low, high = _window(trials, p, bits)
         found: list[Interval] = []
         for held in _moments(trials, p, low, high):
-            if held.last != 1:  # both stay, and k of the others move; nobody moves alone
+            if held.last != 1:  # both stay, and k of the others move; a single record cannot move
                 found.append(_both_stay(weights, held))
             if held.last:  # one of them stays, and the other moves with k of the others
                 found.append(_one_stays(weights, held))

@@ -6,9 +6,9 @@ value and no swap value of the stratum repeats. As strata grow, it approaches
     (1 - p^2, 0), (0, 1 - p^2), (p^2, p^2),                                                                        (1)
 
 the law of whether both records were selected: if so, the output does not show which of them had which value; if not, it does.
-Three rest values and three swap values are enough, two of each once and the third n-2 times. For permutation swapping (1) is at
-least as far apart as the laws of any stratum: given that both are selected, a uniform permutation and its product with the
-exchange have one law.
+Three rest values and three swap values are enough, two of each once and the third n-2 times. For permutation swapping the
+divergence of (1) is at least that of the laws of any stratum: given that both are selected, a uniform permutation and its product
+with the exchange have one law.
 
 With two values on one side a universe with a lone rest value and a lone swap value has two tables, and its laws approach
 
@@ -50,19 +50,19 @@ MOST_LISTED_RECORDS = 16
 EXCHANGED = 4
 """The counts of two tables differ by this much in all, where they differ by one exchange."""
 FEW_RECORDS = 16
-"""Up to so many records in a space, every size of a stratum is looked at."""
+"""The largest number of records in a space for which every size of a stratum is evaluated."""
 
 
 @attrs.frozen(kw_only=True)
 class Exchanges:
-    """What is known of one exchange under an algorithm.
+    """The known limits of one exchange under an algorithm.
 
     Args:
         law: the pair of laws of two tables of n different records at a rate p.
         limit: a pair that laws approach as strata grow; None where none is known.
         lone: the limits of a universe with a lone rest value and a lone swap value.
-        bounded: whether the limit is at least as far apart as the laws of any stratum.
-        most: the laws are known up to so many records; None for any number.
+        bounded: whether the divergence of the limit is at least that of the laws of any stratum.
+        most: the largest number of records for which the laws are known; None for any number.
         citation: where it is proved.
     """
 
@@ -118,7 +118,7 @@ def nearest_in_space(swap: Swap, known: Exchanges, space: DatasetSpace) -> gramm
         sizes = {size, *range(2, min(size, FEW_RECORDS))}  # records that are all different, as far as values go
         pairs += [known.law(n, p) for n in sorted(sizes) if n >= least and known.knows(n)]
     if len(strata) >= MOST_STRATA and known.bounded and known.limit is not None:
-        above.append(known.limit(swap.default))  # of the strata that are not looked at
+        above.append(known.limit(swap.default))  # for the strata that are not evaluated
     if not pairs and not above:
         return None
     limits = "strata of any size" if most is None else f"strata of up to {most:,} records"

@@ -147,7 +147,7 @@ NO_CONSTANT = ConstantOfSpace(value=Bracket.exactly(exact.ZERO), size=None, stra
 
 @attrs.frozen(kw_only=True)
 class StratumValues:
-    """What can occur in one stratum of a space: its match categories, and up to `MOST_VALUES` rest and swap values."""
+    """The possible values in one stratum of a space: its match categories, and up to `MOST_VALUES` rest and swap values."""
 
     match: Record
     rests: tuple[Record, ...]
@@ -242,7 +242,7 @@ def _depth(name: str, attributes: Mapping[str, Attribute]) -> int:
 
 @attrs.frozen(kw_only=True)
 class Swap:
-    """What the constants need to know of a mechanism.
+    """The parameters of a mechanism on which the constants depend.
 
     Args:
         scheme: what is matched and swapped.
@@ -302,7 +302,7 @@ class Swap:
     def pair_against(self, form: str, space: DatasetSpace) -> AttainingPair | None:
         """Datasets of one universe of the space that refute a printed form of the theorem; None where none is found.
 
-        The sizes at both ends of each range in which the form is false are tried. Where the space asks for more records than a
+        The sizes at both ends of each range in which the form is false are tried. Where the space requires more records than a
         stratum has, the others are all alike and in another stratum.
         """
         for stratum in self.strata(space):
@@ -347,7 +347,7 @@ class Swap:
         return None
 
     def pair_in(self, size: int, stratum: Record, space: DatasetSpace) -> AttainingPair | None:
-        """`pair_at`, filled up with records of another stratum that are all alike, where the space asks for more records."""
+        """`pair_at`, with equal records of another stratum added where the space requires more records."""
         least, most = getattr(space, "least", 0), _largest_size(space)
         if size < 2 or (most is not None and size > most):
             return None
@@ -409,7 +409,7 @@ class Swap:
         varied = [stratum for stratum in strata if fewest[stratum] > 1]
         values = {(self.rate_of(stratum), fewest[stratum]) for stratum in varied}
         if len(strata) >= MOST_STRATA:
-            values.add((self.default, MOST_VALUES))  # of the strata that are not looked at
+            values.add((self.default, MOST_VALUES))  # for the strata that are not evaluated
         if most is None:
             grows = [stratum for stratum in varied if self.derange or self.rate_of(stratum) < 1]
             if not any(self.derange or rate < 1 for rate, _ in values):
@@ -446,7 +446,7 @@ class Swap:
 
 
 MOST_STRATA = 64
-"""Strata without a rate of their own are alike but for their values; so many are looked at."""
+"""Strata without a rate of their own differ only in their values; so many are evaluated."""
 
 
 def _largest_size(space: DatasetSpace) -> int | None:

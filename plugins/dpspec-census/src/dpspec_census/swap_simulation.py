@@ -1,4 +1,4 @@
-r"""How often a test finds one exchange in a real table, by simulating the swap: a bound from below, with its confidence.
+r"""A lower bound on the power of a test for one exchange in a real table, by simulating the swap, with its confidence.
 
 `swap_table` bounds every test from above. Here one test is tried: a weighted sum of the four published counts in which two tables
 differ. Only these four counts are drawn, not whole tables. In one stratum let n[a][b] be the number of records of rest group a
@@ -38,11 +38,11 @@ else:
 CONFIDENCE = Fraction(95, 100)
 """Of the level and the power together."""
 RUNS = 10_000
-"""Runs of each of the two tables on which the test is judged; half as many choose its weights and threshold."""
+"""Runs of each of the two tables that evaluate the test; half as many choose its weights and threshold."""
 MOST_OUTCOMES = 100
-"""Up to so many different outcomes in the runs that choose the test, each is judged by its frequencies."""
+"""Up to so many different outcomes in the runs that choose the test, each is weighted by its frequencies."""
 FEWEST = 40
-"""So many of the smallest cells of a stratum are looked at for the exchange that is the easiest to see."""
+"""The number of the smallest cells of a stratum that are searched for the exchange that is the easiest to detect."""
 
 
 def simulated_power(

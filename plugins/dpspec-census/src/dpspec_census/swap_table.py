@@ -1,4 +1,4 @@
-r"""What a swap lets a test find out about one exchange in a real table.
+r"""Bounds on the power of a test for one exchange in a real table under a swap.
 
 Let x be the table, and x' be x with the swap values of two records of one stratum exchanged. By rest value r and swap value s,
 the counts of x and x' differ in four cells: (r1, s1) and (r2, s2) have one record less in x', (r1, s2) and (r2, s1) one more.
@@ -16,7 +16,7 @@ after the swap; what is published is their sum.
       power(a) <= power_u(a) / P(E) + E[min(1, 2/(M-1))],    M the number of selected records, given that it is at least 2.
 
 By data processing this bounds every test on the published table. A binomial cell of n+1 records is one of n and an independent
-coin, so that the pair (n, n-1) is the harder to tell apart the larger n is: only the smallest counts have to be looked at, and
+Bernoulli variable, so that the pair (n, n-1) is the harder to distinguish the larger n is: only the smallest counts matter, and
 counts may be capped. The bound does not say what tables farther away in the universe disclose.
 """
 
@@ -40,7 +40,7 @@ else:
     np = late_module("numpy")
 
 CountedCells = Mapping[tuple[Record, Record], int]
-"""How many records of a stratum have each rest value and swap value; only positive counts."""
+"""The number of records of a stratum with each rest value and swap value; only positive counts."""
 Corner = tuple[int, int, int, int]
 """The counts of the four cells under x, without the records that are exchanged: the two that lose one, the two that gain one."""
 
@@ -49,7 +49,7 @@ CITATION = "docs/swapping-theorem.md, theorem 7"
 MOST_COUNT = 2_000
 """Larger counts are taken for this one: their pair of laws is a post-processing of its own."""
 MOST_CORNERS = 12
-"""So many corners are looked at one by one; the others are replaced by one that none of them is farther apart than."""
+"""The number of corners that are evaluated one by one; the others are replaced by one with a larger divergence."""
 MOST_CELLS = 3_000
 """Of a stratum with more different records, every count is taken to be the smallest there can be."""
 STEP = 1 / 400

@@ -93,7 +93,7 @@ written down: of a larger one than the second, the probabilities of one output a
 
 @define
 class Swapping(Mechanism):
-    """What the two algorithms share: strata by `match`, and `swap` values that move between selected records.
+    """Base class of the two algorithms: strata by `match`, and `swap` values that move between selected records.
 
     Args:
         match: the attributes that form the strata; () for one stratum.
@@ -165,7 +165,7 @@ class Swapping(Mechanism):
 
         It is that of d_MULT per unit of d_Ham, half the symmetric difference of records, inside the universes of c_Swap (the
         `multiverse` of the scheme). Per unit of the symmetric difference it is half of it. Under more invariants the upper end
-        stands and the pair may lie in two universes; under fewer, no number here applies.
+        remains valid and the pair may lie in two universes; under fewer, no number here applies.
 
         Args:
             sizes: the records of each stratum, by its match categories; None for every size that the space allows.
@@ -395,9 +395,9 @@ class Swapping(Mechanism):
         return (grammar.Kept(attributes=still, members=True), grammar.Kept(attributes=(*self.match, *self.swap)))
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
-        """One swapped table, in an order that tells nothing; persons move with their household.
+        """One swapped table, in a random order; persons move with their household.
 
-        How many records were selected is no function of the released table, so it is told to the agency alone.
+        The number of selected records is not a function of the released table, so it is reported to the agency only.
         """
         from dpspec_census.stratum import Algorithm, exchanged, unordered
 
@@ -615,7 +615,7 @@ class StrataReport:
 def published(mechanism: Swapping, table: Table, space: DatasetSpace) -> dict[str, Any]:
     """The strata of a table, their sizes, and the budget of its universe as the theorem prints it.
 
-    All of it is constant inside a universe of c_Swap, so it adds nothing to what the invariants tell.
+    All of it is constant inside a universe of c_Swap, so it adds nothing to the invariants.
     """
     strata = StrataReport.of(table, mechanism.match)
     sizes = strata.largest()

@@ -1,11 +1,11 @@
-"""Census-like tables of any size whose records are nobody's: dwellings of a country, and a synthetic state for TopDown (Kifer et
+"""Census-like tables of any size with invented records: dwellings of a country, and a synthetic state for TopDown (Kifer et
 al. 2022).
 
 Places are nested geography whose finest units have sizes with a Pareto tail. The state has five levels of geography, 10,000
 blocks, persons of 2,016 kinds, and housing units.
 
 The counts of kinds and the levels are those of the redistricting file. No joint table of them is printed in the sources, so every
-chance below is ours, chosen so that most cells of a block are empty, as they are in a census.
+probability below is ours, chosen so that most cells of a block are empty, as they are in a census.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def hierarchy(sizes: Mapping[str, int]) -> tuple[Attribute, ...]:
 
 @attrs.frozen(kw_only=True, eq=False)
 class Places:
-    """Where the records of a table are: they stand in the order of their blocks.
+    """The locations of the records of a table, which are sorted by their blocks.
 
     Args:
         levels: the attributes, the coarsest first.
@@ -84,7 +84,7 @@ def coarsened(finest: Integers, levels: Sequence[Attribute]) -> dict[str, Intege
 
 
 def drawn(generator: np.random.Generator, chances: Sequence[float], count: int) -> Integers:
-    """Independent categories with these chances, in proportion."""
+    """Independent categories with these probabilities, up to a common factor."""
     ends = np.cumsum(np.asarray(chances, dtype=np.float64))
     return np.minimum(np.searchsorted(ends / ends[-1], generator.random(count), side="right"), len(ends) - 1)
 
@@ -157,7 +157,7 @@ RACES = 63
 """All combinations of six races but the empty one."""
 
 AT_HOME = 0.85
-"""The chance that a person is of the most frequent race of the tract; all others follow 1/k^2 over the 63. Ours."""
+"""The probability of the most frequent race of the tract; all others follow 1/k^2 over the 63. Ours."""
 
 
 @define

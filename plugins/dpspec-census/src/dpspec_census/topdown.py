@@ -13,7 +13,7 @@ Queries and invariants are integer rows over the cells of a space, which give th
     minimise    sum_i w_i e_i
     subject to  -e_i <= q_i(z) - t_i <= e_i,   c(z) = c(x),   z >= 0 integer,   the size of z allowed by the space
 
-solved as a mixed-integer program by HiGHS (scipy). The weights w_i stand for 1/sigma_i as integers. The solver computes
+solved as a mixed-integer program by HiGHS (scipy). The weights w_i are 1/sigma_i as integers. The solver computes
 in floats, so its answer is only a proposal: it is rounded and must then satisfy every constraint in integers. When
 several tables are equally near, the one that the solver finds is taken; the program is built from (c, t) and the
 space alone and the solver is deterministic, so the choice is a function of (c, t).
@@ -332,13 +332,13 @@ class Topdown(TopdownNoise):
 
 
 class Fitting(Protocol):
-    """What a law needs of a mechanism that fits noisy answers."""
+    """The properties of a mechanism that fits noisy answers on which its law depends."""
 
     def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
         """The variance of the noise on every answer."""
 
     def fit(self, fixed: tuple[int, ...], measured: tuple[int, ...], space: DatasetSpace) -> Dataset:
-        """What is released beside the answers: a function of c(x) and of them alone."""
+        """The exact part of the release, next to the answers: a function of c(x) and of them alone."""
 
 
 @attrs.frozen(kw_only=True)
@@ -398,7 +398,7 @@ def fitted(mechanism: Topdown, fixed: tuple[int, ...], measured: tuple[int, ...]
     """The fitted table as counts over the cells of the space.
 
     Raises:
-        NumericalError: when the solver finds no table, or one that is not what was asked for.
+        NumericalError: when the solver finds no table, or an invalid one.
     """
     queries = tuple(row for m in mechanism.measurements for row in query_rows(m.query, space))
     constraints = mechanism.constraints(space)

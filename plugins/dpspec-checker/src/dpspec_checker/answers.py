@@ -1,4 +1,4 @@
-"""What both commands answer: the verdict of the checker on a file, as data, as text, and as an exit code."""
+"""The result of both commands: the verdict of the checker on a file, as data, as text, and as an exit code."""
 
 from __future__ import annotations
 
@@ -179,7 +179,7 @@ def _believed_lines(found: Sequence[RecheckedProof]) -> Iterator[str]:
 
 
 def _aligned(rows: Sequence[Sequence[tuple[str, str]]]) -> Iterator[str]:
-    """Rows of (text, style) in columns two blanks apart; the last column is wrapped under itself."""
+    """Rows of (text, style) in columns separated by two blanks; the last column is wrapped under itself."""
     safe = [[(printable(text), style) for text, style in row] for row in rows]
     widths = [max(len(text) for text, _ in column) for column in zip(*(row[:-1] for row in safe), strict=True)]
     start = sum(width + 2 for width in widths)

@@ -2,7 +2,7 @@
 
 A certificate lists statements l <= a x <= h about cells x >= 0 that are whole numbers, and claims about sums t x of cells. A
 claim has for each end a tree that shows that nothing lies beyond it, and a table that attains it. Both are recomputed here; the
-solver that found them is not needed. That the statements are what the tables publish is compared by whoever holds the tables:
+solver that found them is not needed. That the statements are what the tables publish must be compared by the owner of the tables:
 their labels name file and cell.
 """
 
@@ -28,12 +28,12 @@ Row = tuple[Terms, int | None, int | None]
 
 
 class WrongStep(Exception):
-    """Why a claim does not follow."""
+    """The reason why a claim does not follow."""
 
 
 @attrs.frozen(kw_only=True)
 class CheckedClaim:
-    """What the checker says of one claim: whether it follows, and otherwise why not."""
+    """The result of the checker for one claim: whether it follows, and otherwise why not."""
 
     label: str
     accepted: bool

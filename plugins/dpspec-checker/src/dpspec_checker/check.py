@@ -43,7 +43,7 @@ JsonTable = dict[str, Any]
 
 @attrs.frozen(kw_only=True)
 class CheckedStep:
-    """What the checker says of one step: accepted, rejected, unchecked, or trusted, and why."""
+    """The result of the checker for one step: accepted, rejected, unchecked, or trusted, and why."""
 
     rule: str
     status: str
@@ -52,7 +52,7 @@ class CheckedStep:
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """What the checker says of a derivation."""
+    """The result of the checker for a derivation."""
 
     steps: tuple[CheckedStep, ...]
 
@@ -147,11 +147,11 @@ def _step(row: JsonTable, before: JsonTable, after: JsonTable, where: str, trust
     return CheckedStep(rule=rule, status="accepted", reason=reason)
 
 
-# --- what every rule asks ------------------------------------------------------------------------
+# --- requirements of every rule ------------------------------------------------------------------
 
 
 def _changes(before: JsonTable, after: JsonTable, block: str, stated: str, also: tuple[str, ...] = ()) -> None:
-    """The step changes the block that it states, and besides it at most some others."""
+    """The step changes the block that it states, and in addition at most some others."""
     need(stated == block.replace("_", " "), f"the step is said to change the {stated}, and the rule changes the {block}")
     need(before[block] != after[block], f"the {block} stays the same")
     others = [other for other in BLOCKS if other not in (block, *also) and before[other] != after[other]]

@@ -42,7 +42,7 @@ def input_constant(smaller: JsonTable, larger: JsonTable, space: JsonTable, fixe
 
 
 def _within_distance(d: JsonTable, e: JsonTable, space: JsonTable, fixed: Collection[str]) -> ExactValue | None:
-    """Against neighbours at most so far apart: as much as against the distance itself, times the largest one."""
+    """Against neighbours at a bounded distance: as much as against the distance itself, times the largest one."""
     cut = d["type"] == "within-distance"
     known = input_constant(d["of"] if cut else d, e["of"], space, fixed)
     reach = None if known is None else product(known, read(e["most"]))
@@ -268,7 +268,7 @@ def _advantage(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
 
 
 def _steps_in_mu(scale: ExactValue) -> Holds:
-    """The curve lies above that of two Gaussians mu apart for mu = k / scale: Phi^-1(1 - a) - Phi^-1(b) <= mu at its knots."""
+    """The curve lies above that of N(0, 1) and N(mu, 1) for mu = k / scale: Phi^-1(1 - a) - Phi^-1(b) <= mu at its knots."""
 
     def holds(old: JsonTable, _new: JsonTable, k: ExactValue) -> bool:
         def mu(a: Fraction, b: Fraction) -> arb:

@@ -182,7 +182,7 @@ def _pure_to_kl(old: ExactValue, _source: JsonTable, new: ExactValue, target: Js
     return within_numbers([old, ExactValue((odds - 1) / (odds + 1))], new)
 
 
-# --- trade-off curves: the pair of laws that a curve stands for ----------------------------------
+# --- trade-off curves: the pair of laws that a curve represents ----------------------------------
 
 
 def group(divergence: JsonTable, steps: ExactValue) -> list[tuple[Fraction, Fraction]] | None:
@@ -292,7 +292,7 @@ def _renyi_to_stick(old: ExactValue, source: JsonTable, new: ExactValue, target:
     return surely(above)
 
 
-# --- Gaussian privacy: two Gaussians mu apart ----------------------------------------------------
+# --- Gaussian privacy: N(0, 1) and N(mu, 1) ------------------------------------------------------
 
 
 def _normal(x: arb) -> arb:

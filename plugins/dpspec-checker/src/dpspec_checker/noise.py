@@ -35,7 +35,7 @@ from dpspec_checker.numbers import (
 )
 
 Moves = Counter[tuple[str, int]]
-"""Which answers move: a noise as text, and by how much, or a pair of laws as text, and 0; how often."""
+"""The answers that move: a noise as text, and the shift, or a pair of laws as text, and 0; with multiplicities."""
 
 MOST_OUTCOMES = 20_000
 """Several answers of finitely many outcomes each have at most so many outcomes together."""
@@ -206,7 +206,7 @@ def response(loss: ExactValue) -> str:
 
 
 def sketch_pair(epsilon: ExactValue, share: Fraction) -> str:
-    """The laws of a count mean sketch of two categories that a share of the hash functions tell apart (Apple Differential
+    """The laws of a count mean sketch of two categories that a share of the hash functions distinguish (Apple Differential
     Privacy Team 2017): share p^2 and share (1 - p)^2 for p = e^(epsilon/2) / (e^(epsilon/2) + 1).
     """
     odds, part = exponential_of(linear([(Fraction(1, 2), epsilon)])), ExponentialQuotient.read(str(share))
@@ -377,7 +377,7 @@ def _sampled_loss(loss: ExactValue, times: Fraction, rate: Fraction) -> Quantity
 
 def _renyi(case: Moves, order: Fraction) -> Quantity:
     """The sum over the answers (van Erven and Harremoes 2014, Theorem 28): order times rho for Gaussians, and for P, Q of decay u
-    a shift of c apart, with a the order, the logarithm of the sum of P^a Q^(1-a) over a - 1, where for Laplace noise it is
+    a shift by c, with a the order, the logarithm of the sum of P^a Q^(1-a) over a - 1, where for Laplace noise it is
     a/(2a-1) e^((a-1) u c) + (a-1)/(2a-1) e^(-a u c) (Mironov 2017, Proposition 6), for geometric noise a sum of c + 1 terms.
     """
     gaussian = Counter({move: times for move, times in case.items() if "Gaussian" in move[0]})

@@ -37,7 +37,7 @@ SYMMETRIC = ("mult", "mult-delta", "d-nor", "total-variation", "gaussian-trade-o
 
 
 def separates_laws(divergence: JsonTable) -> bool:
-    """Whether only equal laws are at 0 from each other, so that a bound of 0 asks for equal laws."""
+    """Whether only equal laws are at 0 from each other, so that a bound of 0 requires equal laws."""
     kind = divergence["type"]
     if kind in ("mult-delta", "hockey-stick"):
         return read(divergence["delta" if kind == "mult-delta" else "epsilon"]) == ExactValue()
@@ -157,7 +157,7 @@ def _distance(divergence: JsonTable, datasets: list[Bits]) -> Callable[[Bits, Bi
     kind = divergence["type"]
     if kind == "hamming-ordered":
         return lambda x, y: ExactValue(Fraction(len(_changed(x, y))))
-    if kind in ("hamming", "symmetric-difference"):  # the order is not looked at: what differs is the number of ones
+    if kind in ("hamming", "symmetric-difference"):  # the order is irrelevant: only the number of ones differs
         each = 1 if kind == "hamming" else 2
         return lambda x, y: ExactValue(Fraction(each * abs(sum(x) - sum(y))))
     if kind == "within-distance":
@@ -281,7 +281,7 @@ def _granted(spec: JsonTable) -> dict[tuple[Bits, Bits], Curve]:
         turned = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in lines.get((y, x), ())]
         if held or turned:
             found[x, y] = _least_of([*held, *turned, (Fraction(0), Fraction(1))])
-        if (y, x) not in lines:  # what is asked in one order only says something about the complement in the other
+        if (y, x) not in lines:  # a bound in one order only says something about the complement in the other
             back = [(1 / ratio, 1 - (1 - slack) / ratio) for ratio, slack in held]
             found[y, x] = _least_of([*back, (Fraction(0), Fraction(1))])
     datasets = datasets_of(spec["space"])

@@ -3,9 +3,10 @@
 The premises are the claim, as the text of a specification, and how the mechanism is made, as its views. From these
 
 * *sensitivity*: the records are cut down to a few categories of each attribute (those that a condition names, all where they are
-  listed, and two more below each coarser one), every pair of them is looked at, and what it moves must be among the changes that
-  the proof lists. Which tables a pair keeps is told by three bits for each table (counted before, counted after, same cell),
-  and the bits of attributes that do not lie in each other are joined by "and", so that no product is ever listed;
+  listed, and two more below each coarser one), every pair of them is checked, and the counts that it changes must be among the
+  changes that the proof lists. The tables that a pair preserves are encoded by three bits for each table (counted before, counted
+  after, same cell), and the bits of attributes that do not lie in each other are joined by "and", so that no product is ever
+  listed;
 * *noise*: d_Pr of every listed change, by closed forms;
 * *sample*, *path*, *post-process* and the budget: the hypotheses of the theorems.
 
@@ -45,7 +46,7 @@ from dpspec_checker.noise import (
 )
 from dpspec_checker.numbers import ExactValue, JsonTable, Rejected, UnknownFormula, at_most, fraction, linear, need, product, read
 from dpspec_checker.pairs import METRICS
-from dpspec_checker.stated import (
+from dpspec_checker.statements import (
     EXIT_CODES,
     SpecificationFile,
     StatedVerdict,
@@ -67,7 +68,7 @@ from dpspec_checker.universes import (
     determined,
     least_and_most,
     member_part,
-    most_told_apart,
+    most_distinguishing,
     need_nested,
     need_table,
     shifts_of_members,
@@ -93,7 +94,7 @@ BUDGETS = {
 
 @attrs.frozen(kw_only=True)
 class RecheckedProof:
-    """What the checker says of one proof.
+    """The result of the checker for one proof.
 
     Args:
         name: the file and the obligation that it is about.
@@ -183,7 +184,7 @@ def _proofs_of(row: JsonTable, beside: Path) -> list[RecheckedProof]:
 
 
 def _not_checked(steps: Sequence[CheckedStep]) -> list[str]:
-    """The steps that are not rechecked, by their names: whoever relies on the proof believes them."""
+    """The steps that are not rechecked, by their names: they are assumptions of the proof."""
     return [f"{step.rule}, not checked: {step.reason}" for step in steps if step.status == NOT_RECHECKED]
 
 
@@ -660,7 +661,7 @@ def view_answers(view: JsonTable, how: str, space: JsonTable) -> list[Moves]:
     if kind in BY_RECORD:
         if how not in ("moves", "stays"):
             raise UnknownFormula("a record that is not answered for is not known here")
-        return [Counter([(_told_apart(view, space), 0)] if how == "moves" else [])]
+        return [Counter([(_two_report_laws(view, space), 0)] if how == "moves" else [])]
     if kind == "NoisyCount":
         return [Counter((noise_text(view["noise"]), shift) for shift in shifts)]
     if not shifts:
@@ -668,13 +669,13 @@ def view_answers(view: JsonTable, how: str, space: JsonTable) -> list[Moves]:
     return _VIEWS[kind](view, shifts, space)
 
 
-def _told_apart(view: JsonTable, space: JsonTable) -> str:
+def _two_report_laws(view: JsonTable, space: JsonTable) -> str:
     """The laws of one report of two categories."""
     if view["kind"] == "Report":
         return two_laws(*view["laws"])
     size, hashes, told = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
-    if told != len(hashes):  # more functions tell more
-        need(told >= most_told_apart(hashes, view["width"], size), "more hash functions distinguish some categories")
+    if told != len(hashes):  # the number of all functions is always a bound
+        need(told >= most_distinguishing(hashes, view["width"], size), "more hash functions distinguish some categories")
     return sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes)))
 
 

@@ -1,4 +1,4 @@
-"""What one record changes in many tables at once, for the checker of proofs: tied parts by themselves, then together.
+"""The changes of many tables by one record, for the checker of proofs: tied parts by themselves, then together.
 
 Two attributes are tied when a table reads both, or one lies in the other. Within a tied part the kinds of records are joined one
 tree of attributes after the other; a table is evaluated as soon as its last tree is joined, and forgotten. The answers that move
@@ -26,10 +26,10 @@ MOST_COLLECTIONS = 1_500
 """At most so many collections of answers are kept in one place."""
 
 Collection = frozenset[tuple[tuple[str, int], int]]
-"""Which answers move, each with how often it does."""
+"""The answers that move, with multiplicities."""
 
 Answers = Callable[[int, str], list[Moves]]
-"""What becomes of the answers of a view, by its place, when a record stays, moves, comes or goes: one or several cases."""
+"""The changes of the answers of a view, by its index, when a record stays, moves, comes or goes: one or several cases."""
 
 
 class TooManyError(Exception):

@@ -1,8 +1,8 @@
-"""What the checker reads from the tables of spaces, universes and budgets.
+"""Reads the tables of spaces, universes and budgets in files for the checker.
 
 The records of few categories are for the checker of proofs: those that conditions name, and two more below each coarser one.
-Which tables a pair of records keeps is told by three bits for each table (counted before, counted after, same cell); the bits of
-attributes that do not lie in each other are joined by "and", so that no product is ever listed.
+The tables that a pair of records preserves are encoded by three bits for each table (counted before, counted after, same cell);
+the bits of attributes that do not lie in each other are joined by "and", so that no product is ever listed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def least_and_most(spec: JsonTable, *, as_written: bool = False) -> tuple[ExactV
     """The least and the largest Lipschitz constant of a budget over all universes; `as_written` the numbers themselves."""
     amounts = list(_amounts(spec["budget"], spec["space"]))
     if not as_written and spec["output_divergence"]["type"] == "d-nor":
-        amounts = [attrs.evolve(amount, root=True) for amount in amounts]  # rho stands for sqrt(rho)
+        amounts = [attrs.evolve(amount, root=True) for amount in amounts]  # rho means sqrt(rho)
     least = next(a for a in amounts if all(at_most(a, b) for b in amounts))
     return least, next(a for a in amounts if all(at_most(b, a) for b in amounts))
 
@@ -88,7 +88,7 @@ def least_between(spec: JsonTable) -> ExactValue | None:
     """What a swapping budget is at least in every universe of two different datasets; None where it is not seen, or for another.
 
     Such datasets differ in a stratum of at least two records, where the invariants fix the tables of strata by each attribute: if
-    all its records were alike in one of them, these tables would tell all of them.
+    all its records were alike in one of them, these tables would determine all of them.
     """
     budget = spec["budget"]
     if budget.get("type") != "swapping" or "largest_stratum" in budget or spec["output_divergence"]["type"] == "d-nor":
@@ -155,7 +155,7 @@ def _inside(smaller: JsonTable, larger: JsonTable, low: str, high: str) -> bool:
 
 
 def _fewer(smaller: list[JsonTable], larger: list[JsonTable]) -> bool:
-    """The same attributes in the same order, some with fewer categories and apart from all nesting."""
+    """The same attributes in the same order, some with fewer categories, nesting ignored."""
     holding = {a.get("within") for a in larger}
 
     def one(a: JsonTable, b: JsonTable) -> bool:
@@ -616,8 +616,9 @@ def value_range(table: JsonTable, space: JsonTable) -> tuple[int, int]:
     return min(numbers), max(numbers)
 
 
-def most_told_apart(hashes: list[list[int]], width: int, size: int) -> int:
-    """How many of some hash functions, polynomials modulo 2^31 - 1 cut down to a width, tell two categories apart at most."""
+def most_distinguishing(hashes: list[list[int]], width: int, size: int) -> int:
+    """The largest number of some hash functions, polynomials modulo 2^31 - 1 reduced to a width, that distinguish two
+    categories."""
     if size * len(hashes) > MOST_HASHED:
         raise UnknownFormula("too many categories to see how many hash functions tell two of them apart")
     kinds = {_hashed(hashes, width, value) for value in range(size)}

@@ -1,11 +1,11 @@
-"""The first-party judge of plain functions: verified by reading and running their code, or refuted by sampling it.
+"""First-party verifier of plain functions: verified by analysing and running their code, or refuted by sampling.
 
-    judge        `CodeJudge`, the entry
-    case         one function and one claim: which stage comes when, in which part of the time
-    functions    a function loaded by name, and handed datasets and randomness as it wants them
-    apart, clock, fingerprint, sandbox, named, worker     calls in processes of their own, under one budget of time
-    trial, second, beyond, bits, replay                   the stages: first calls, second opinion, one pair, doubles, replay
-    automatic    the law that is read off the code: choices enumerated, noise as symbols, all datasets at once
+    judge        `CodeJudge`, the entry point
+    case         one function and one claim: the order of the stages, and the time of each
+    functions    a function loaded by name, and called with datasets and randomness of the types that it expects
+    child_process, clock, fingerprint, sandbox, named_function, worker    calls in separate processes, under one time limit
+    trial, crosscheck, refutation, bits, replay    the stages: first calls, comparison with real runs, one pair, doubles, replay
+    automatic    the law derived from the code: choices enumerated, noise as symbols, all datasets at once
     sampled      refutation by draws alone
 """
 

@@ -30,8 +30,8 @@ import numpy as np
 from dpspec import Outcome, Verdict
 from dpspec.plugin import Floats, IncompatibleBlocksError, Integers, Mask, ParameterError, PrivacySpec
 from dpspec.plugin.judges import Outcomes, count, rational
-from dpspec_code.apart import Spare
 from dpspec_code.automatic.sampler import SAMPLES
+from dpspec_code.child_process import Spare
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import Calls, ChosenPair, Function, OutOfDraws, Tried, pair_order, pairs
 from dpspec_code.sampled.engine import fingerprint

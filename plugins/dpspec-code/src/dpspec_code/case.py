@@ -41,21 +41,21 @@ from dpspec.plugin.judges import (
     presented,
     verify_exhaustively,
 )
-from dpspec_code.apart import Clock, Result, Returned, apart, note
 from dpspec_code.automatic import Sampler
-from dpspec_code.automatic.afterwards import CutFunction, cuts, follows
 from dpspec_code.automatic.entries import answers_by_entry, answers_one_by_one, claim_of_one_entry, padded
+from dpspec_code.automatic.postprocessing import CutFunction, cuts, follows
 from dpspec_code.automatic.rewriting import prepare
 from dpspec_code.automatic.sampler import ENUMERATES, NOISE, RunCounter, RunLimitError, enumerate_law
-from dpspec_code.automatic.whole import ROUNDING, NoConstant, WholeProof, whole_tree
-from dpspec_code.beyond import exceeding_pair
+from dpspec_code.automatic.symbolic import ROUNDING, NoConstant, WholeProof, whole_tree
 from dpspec_code.bits import refute_bits
+from dpspec_code.child_process import Clock, Result, Returned, note, run_in_child
+from dpspec_code.crosscheck import MOST_DATASETS, compared_by_runs, second_opinion
 from dpspec_code.fingerprint import Fingerprint, ProcessSettings, explained
 from dpspec_code.functions import adapted, name_of
+from dpspec_code.refutation import exceeding_pair
 from dpspec_code.sampled.calls import Function, datasets as tried_datasets
 from dpspec_code.sampled.engine import cover, refute
 from dpspec_code.sampled.witness import Fault
-from dpspec_code.second import MOST_DATASETS, compared_by_runs, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError, refuse, shape, trial
 
 ENUMERATED = 500
@@ -121,7 +121,7 @@ BY_VALUE = "outcomes are compared by value: no observer sees the type of a numbe
 
 
 def _with_assumptions(found: Verdict, function: PlainFunction) -> Verdict:
-    """The verdict with what is taken for granted of where the function has its chances from."""
+    """The verdict with the assumptions about the function's source of randomness."""
     if not isinstance(function, AdaptedFunction) or found.method == "none":
         return found
     source = function.generator
@@ -151,7 +151,7 @@ class _Case:
         return Clock(float(self.sampling.seconds))
 
     def judged(self) -> Verdict:
-        """Enumerated and looked at twice, or else sampled; what was noticed on the way stands beside it."""
+        """Enumerated and crosschecked, or else sampled; observations on the way are added to the verdict."""
         findings = self._first_calls()
         if any(finding.code in (ENDS, LATE) for finding in findings):
             return self._undecided(findings[-1].text, findings)
@@ -236,7 +236,7 @@ class _Case:
             self.fingerprint.check(name_of(self.function))
             return result
 
-        found = apart(unpatched, self.progress, seconds=seconds)
+        found = run_in_child(unpatched, self.progress, seconds=seconds)
         if found.act:
             rule = f"does more than to return something: it calls {found.act}"
             advice = "it was not let: return what is released, and write or send it where the function is called"
@@ -306,7 +306,8 @@ class _Case:
         return self._confirmed(found, laws) if _draws(laws.values()) else unseen
 
     def _by_symbols(self, why: str, seconds: float, most_runs: int | None) -> Verdict | str:
-        """Verified on symbols of all datasets, which may tell what doubles of one dataset do not; else why nothing was."""
+        """Verified on symbols of all datasets, which may show what doubles of one dataset do not; else the reason for no
+        verdict."""
         whole = self._on_whole_space([], seconds, most_runs) if self.datasets is None else None
         return whole if isinstance(whole, Verdict) and whole.outcome is Outcome.VERIFIED else why
 
@@ -397,14 +398,14 @@ class _Case:
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}, {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
-        spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, told one by one
+        spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, listed one by one
         chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *spaced])
         long = () if tree.chances else tree.long_datasets(self.spec)
         laws = {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
         return found, laws, {dataset: tree.on(dataset) for dataset in long if dataset not in laws}
 
     def _read_off(self, tell: Progress, most_runs: int | None = None) -> tuple[Verdict | str | None, dict[Dataset, Any]]:
-        """The verdict by enumeration, with the law of each dataset that was looked at; no verdict where that takes more runs than
+        """The verdict by enumeration, with the law of each dataset that was evaluated; no verdict where that takes more runs than
         it may."""
         counter = None if most_runs is None else RunCounter(most_runs)
         try:
@@ -490,9 +491,9 @@ class _Case:
         return self._by_models(found[0]), laws, given
 
     def _exceeded(self, found: Verdict, laws: dict[Dataset, Any]) -> Verdict | str:
-        """Refuted; by laws of noise with an event that draws tell, or else where the function does what was read off its code.
+        """Refuted; by laws of noise with an event that draws show, or else where the function behaves as its code was read.
 
-        So it is where something else stood in for its generator: a function that asks what it was handed does otherwise there.
+        The latter includes runs with a replaced generator: a function that inspects its arguments behaves differently there.
         """
         if _by_rounding(found):
             return "the excess is within the rounding of doubles"
@@ -651,7 +652,7 @@ def _cuts(function: PlainFunction) -> Iterator[CutFunction]:
 
 
 def readable(function: PlainFunction) -> PlainFunction | None:
-    """The function whose code is read; None where its chances cannot be seen."""
+    """The function whose code is analysed; None where its randomness cannot be observed."""
     return function.readable if isinstance(function, AdaptedFunction) else function
 
 
@@ -717,7 +718,7 @@ def _after(found: Verdict, cut: CutFunction) -> Verdict:
 
 
 def _printed(text: str) -> list[Notice]:
-    """What a function prints is seen by whoever sees the program's output."""
+    """The printed text of a function is visible to anyone who sees the program's output."""
     if not text:
         return []
     shown = repr(text if len(text) <= 60 else f"{text[:57]}...")

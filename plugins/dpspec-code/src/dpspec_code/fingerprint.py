@@ -1,4 +1,4 @@
-"""Which functions, classes and limits dpspec computes with, so that code that replaces or lowers some of them is named.
+"""Fingerprint of the functions, classes and limits that dpspec uses, so that code that replaces some of them is reported.
 
 A module that patches `fractions.Fraction` or `dpspec.verifier` changes what a verdict computed in its process means. Such a patch
 is a fault of the module, and no property of the function that is verified.
@@ -117,7 +117,7 @@ def _code(value: Any) -> Any:
 
 @attrs.frozen(kw_only=True)
 class ProcessSettings:
-    """What a module may change of its process, and what is put back once it is imported: it would change how calls are measured.
+    """Process settings that a module may change, and that are restored once it is imported: they affect the measurement of calls.
 
     Args:
         handlers: of signals. limits: of resources. recursion: how deep calls may be.

@@ -1,4 +1,4 @@
-"""Plain functions: loaded from a file by name, and handed datasets and chances as they want them.
+"""Plain functions: loaded from a file by name, and called with datasets and randomness of the types that they expect.
 
 A plain function is named on the command line, `module:name`.
 Specification files hold no import paths: what code is run is said by the person who runs it.
@@ -104,8 +104,8 @@ def adapted(
 ) -> PlainFunction:
     """The function as one of a dataset as it is and a numpy Generator; itself where that is what it takes.
 
-    What is not said is read off its annotations: of the first parameter how a dataset is handed over, of the second where its
-    chances come from. A function of one parameter draws from what is there (`system`).
+    By default the annotations decide: that of the first parameter the type of the dataset, that of the second the source of
+    randomness. A function of one parameter draws from the global generators (`system`).
 
     Args:
         function: a function of a dataset, and of a generator where it takes one.
@@ -115,7 +115,7 @@ def adapted(
 
     Raises:
         UnknownNameError: no such adapter. FunctionError: it takes other arguments.
-        WantedShapeError: its annotation asks for what datasets of the space are not, and no adapter makes.
+        WantedShapeError: its annotation requires a type that datasets of the space do not have, and that no adapter makes.
 
     >>> from dpspec.plugin import BitVectors
     >>> def survey(answers: list, rng): ...
@@ -187,7 +187,7 @@ def _is_generator(parameters: tuple[inspect.Parameter, ...]) -> bool:
 
 
 def _for_annotation(registry: Registry, kind: str, text: str) -> Any:
-    """The adapter that an annotation asks for; None where none does."""
+    """The adapter that an annotation requires; None where none does."""
     found = (cls for cls in registry.classes(kind) if text and text in cls.annotations)
     return next((cls() for cls in found), None)
 

@@ -7,7 +7,7 @@ from dpspec.plugin import Dataset, PrivacySpec, Registry
 from dpspec.plugin.judges import Event, NamedFunction, PlainFunction, Progress, Sampling, Witness
 from dpspec_code.automatic import ReleaseCode
 from dpspec_code.case import judge_function
-from dpspec_code.named import verify_named
+from dpspec_code.named_function import verify_named
 from dpspec_code.replay import replay
 
 

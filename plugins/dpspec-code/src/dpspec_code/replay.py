@@ -1,4 +1,4 @@
-"""A witness about a plain function, judged again: its two datasets on fresh draws, and its event."""
+"""Replay of a witness about a plain function: its two datasets on fresh draws, and its event."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dpspec.plugin.judges import (
 )
 from dpspec_code.case import PATHS, FunctionSampler
 from dpspec_code.functions import adapted
-from dpspec_code.named import in_sandbox
+from dpspec_code.named_function import in_sandbox
 from dpspec_code.sampled.witness import event_counts
 
 

@@ -32,7 +32,7 @@ import attrs
 import dpspec
 from dpspec import DpspecError
 from dpspec.plugin.judges import LibraryError, OwnFaultError, Progress, error_from_data, error_to_data, harmless
-from dpspec_code.apart import (
+from dpspec_code.child_process import (
     PATIENCE,
     account_of,
     allow_own_acts,
@@ -61,7 +61,7 @@ _exit, _write, _dumps = os._exit, os.write, json.dumps  # the user's module may 
 
 @attrs.frozen(kw_only=True)
 class SandboxResult:
-    """What came of the work of a sandbox.
+    """The result of the work of a sandbox.
 
     Args:
         data: the result; None where there is none.
@@ -125,7 +125,7 @@ def run_sandboxed(
     received, sent = os.pipe()
     told, tells = os.pipe()
     held, hold = os.pipe()  # the supervisor ends everything once this process has closed `hold`, or has died
-    token = os.urandom(16).hex()  # who writes into a descriptor by chance does not know it
+    token = os.urandom(16).hex()  # code that writes into a descriptor by accident cannot guess it
     job = _Job(load=load, work=work, about=about, seconds=seconds, token=token)
     with print_file() as printed:
         supervisor = fork()
@@ -316,7 +316,7 @@ def _failure(content: dict[str, str], about: str) -> DpspecError:
 
 
 def _tree(root: int) -> Iterator[int]:
-    """A process and what it started, as far as the kernel tells."""
+    """A process and its descendants, as far as the kernel reports them."""
     waiting = [root]
     while waiting:
         process = waiting.pop()

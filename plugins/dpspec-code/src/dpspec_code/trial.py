@@ -1,8 +1,8 @@
-"""A first look at a plain function: a few calls, so that a crash is reported as a crash before anybody speaks of privacy.
+"""Trial of a plain function: a few calls, so that a crash is reported as a crash and not as a privacy verdict.
 
 A function that raises in every call on most of the datasets is a defect of the function or of the call: it is wrong for the
 space, or unfinished. It is reported as such, and no privacy verdict is given. A function that raises now and then, or on few
-datasets, is judged, exceptions being outcomes, and what it raised is reported with the verdict. A defect as well is a function
+datasets, is verified, exceptions being outcomes, and its exceptions are reported with the verdict. A defect as well is a function
 that returns what has not been computed yet, and one that does more than to return something.
 """
 
@@ -22,11 +22,11 @@ import numpy as np
 from dpspec import DpspecError
 from dpspec.plugin import Dataset
 from dpspec.plugin.judges import UnobservableError, count, observed, presented, text_of
-from dpspec_code.apart import Cut, note
+from dpspec_code.child_process import Cut, note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 FIRST = 24
-"""Datasets that are looked at; more only while every call raises."""
+"""The number of datasets that are tried; more only while every call raises."""
 MOST = 500
 CALLS = 64
 """Calls in all before a function is said to raise always, at least."""
@@ -45,7 +45,7 @@ class FunctionRaisesError(DpspecError):
 
 @attrs.frozen(kw_only=True)
 class Trial:
-    """What the first calls showed.
+    """The result of the first calls.
 
     Args:
         calls, datasets: how many calls were made, on how many datasets.
@@ -104,10 +104,10 @@ def trial(
                     inside, returned, fine = False, returned + 1, True
                     unseen += _unseen(output)
                     lazy += [_kind(output)] if isinstance(output, _LAZY) else []
-                except Cut:  # a call that does not end is told by those who come after
+                except Cut:  # a call that does not end is reported by later stages
                     inside, cut = False, True
                     break
-                except BaseException as problem:  # it is told, not handled
+                except BaseException as problem:  # it is reported, not handled
                     inside, failed = False, True
                     crash = crash or f"{_where(problem)}, on {presented(dataset)!r}"
                 if fine and turn:
@@ -129,7 +129,7 @@ def trial(
 
 
 _LAZY = (Iterator, Awaitable, AsyncIterator, FunctionType, MethodType)
-"""What computes its values when it is asked for them."""
+"""A value that computes its content on demand."""
 
 
 def _kind(output: object) -> str:
@@ -172,7 +172,8 @@ class FunctionReturnsError(DpspecError):
 
 
 class FunctionActsError(DpspecError):
-    """A plain function writes files, starts processes or reaches the network: what it does so is not part of what is judged."""
+    """A plain function writes files, starts processes or reaches the network: such effects are not part of the verified
+    outcome."""
 
     code = "function-acts"
 

@@ -66,7 +66,7 @@ def _end_when_late(seconds: float, loaded: threading.Event) -> None:
 
 
 def main() -> None:
-    """Do what standard input asks for."""
+    """Execute the request from standard input."""
     path, sampling, spec, target = pickle.loads(sys.stdin.buffer.read())  # noqa: S301 - of the process that started this one
     registry, loaded = installed().registry, threading.Event()
     watch = threading.Thread(target=_end_when_late, args=(float(sampling.seconds), loaded), daemon=True)

@@ -15,9 +15,9 @@ from typing import Any
 import attrs
 import numpy as np
 import pytest
-from dpspec_code.automatic.aligned import NoisyLaw
 from dpspec_code.automatic.boxes import NoCells, half_line
 from dpspec_code.automatic.cells import in_cells, slots_of
+from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.automatic.formulas import Affine, Applied, NoiseDraw, Plain
 from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_divergences import AddRemove, Neighbour
@@ -27,7 +27,7 @@ from dpspec.base.exact import ln
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.vectors import IntegerCounts
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.observed import observed
+from dpspec.verifier.observation import observed
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import random_program, spec_of
 

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.whole import whole_tree
+from dpspec_code.automatic.symbolic import whole_tree
 
 import dpspec as dp
 from dpspec.verifier.entry import verify_claim

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 from dpspec_code.case import models_of, readable
 from dpspec_code.functions import adapted
 

@@ -17,7 +17,7 @@ import dpspec as dp
 from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.input_divergence import RecordSteps
-from dpspec.report.measured import measured_text
+from dpspec.report.measurement import measured_text
 from dpspec.verifier.exhaustive import verify as verify_exhaustively
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.measure import Measurement

@@ -20,7 +20,7 @@ from dpspec_code.automatic import enumerate_law
 
 from dpspec.base.errors import NotEnumerableError
 from dpspec.laws import FiniteLaw
-from dpspec.verifier.observed import observed, observed_raise
+from dpspec.verifier.observation import observed, observed_raise
 
 LOG: list[int] = []
 PUSH = LOG.append

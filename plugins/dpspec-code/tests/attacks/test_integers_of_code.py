@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_code.apart import CAN_FORK
 from dpspec_code.automatic.noise import NoisyNumber
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
-from dpspec_code.second import second_opinion
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
+from dpspec_code.child_process import CAN_FORK
+from dpspec_code.crosscheck import second_opinion
 from flint import arb
 
 from dpspec.base.errors import DpspecError, value_text

@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.aligned import NoisyLaw
+from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.automatic.formulas import Affine
 
 import dpspec as dp

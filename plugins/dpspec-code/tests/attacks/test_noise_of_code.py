@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dpspec_code.automatic.sampler import enumerate_law
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 from dpspec_code.case import _Case
 from dpspec_divergences import AddRemove, Mult, MultDelta, Neighbour, SymmetricDifference
 

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.aligned import shifted
 from dpspec_code.automatic.boxes import chance_between
+from dpspec_code.automatic.coupling import shifted
 from dpspec_code.automatic.formulas import NoiseDraw
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import pytest
 from dpspec_code.automatic.sampler import enumerate_law
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError

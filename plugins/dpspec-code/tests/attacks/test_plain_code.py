@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from dpspec_code.apart import CAN_FORK, Act, Spare, apart, note
-from dpspec_code.second import ERROR, second_opinion
+from dpspec_code.child_process import CAN_FORK, Act, Spare, note, run_in_child
+from dpspec_code.crosscheck import ERROR, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionRaisesError
 
-from dpspec.laws.enclosed import EnclosedLaw
+from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
@@ -68,18 +68,18 @@ def test_what_comes_back_from_a_child() -> None:
         os.write(2, b"more")
         return 3
 
-    found = apart(work, lambda done, of: told.append((done, of)))
+    found = run_in_child(work, lambda done, of: told.append((done, of)))
     assert (found.value, found.printed, told) == (3, "said\nmore", [(1, 2)])
     with pytest.raises(ZeroDivisionError):
-        apart(lambda _: 1 // 0)
-    ended = apart(lambda _: (note("the last thing"), os._exit(7)))
+        run_in_child(lambda _: 1 // 0)
+    ended = run_in_child(lambda _: (note("the last thing"), os._exit(7)))
     assert (ended.value, ended.ended, ended.note) == (None, "with exit code 7", "the last thing")
 
 
 def test_no_copy_of_the_process_is_made() -> None:
     """Else each copy would go on with our work, and be copied again."""
     with pytest.raises(Act, match=r"os\.fork"):
-        apart(lambda _: os.fork())
+        run_in_child(lambda _: os.fork())
 
 
 def test_a_spare_process_is_as_it_was() -> None:
@@ -152,7 +152,7 @@ LAWS = {(0,): FiniteLaw.of({0: "3/4", 1: "1/4"}), (1,): FiniteLaw.of({0: "1/4", 
 
 
 def test_a_right_law_fits() -> None:
-    opinion = apart(lambda _: second_opinion(flip, SPACE, LAWS)).value
+    opinion = run_in_child(lambda _: second_opinion(flip, SPACE, LAWS)).value
     assert opinion is not None
     assert (opinion.misfit, opinion.reaches, opinion.printed) == ("", (), "")
     assert opinion.scope.startswith("4,000 runs with numpy's generator on each of 2 datasets")
@@ -170,7 +170,7 @@ def test_a_right_law_fits() -> None:
     ],
 )
 def test_a_law_that_is_not_that_of_the_code_is_noticed(function: Any, words: str) -> None:
-    opinion = apart(lambda _: second_opinion(function, SPACE, LAWS)).value
+    opinion = run_in_child(lambda _: second_opinion(function, SPACE, LAWS)).value
     assert opinion is not None
     assert words in opinion.misfit
 
@@ -181,7 +181,7 @@ def test_what_a_law_has_cut_off_may_be_seen() -> None:
 
     for rest, fits in ((Fraction(2, 1000), True), (Fraction(0), False), (Fraction(1, 10**9), False)):
         law = EnclosedLaw({0: (Fraction(998, 1000), Fraction(1))}, rest)
-        opinion = apart(lambda _, law=law: second_opinion(tail, SPACE, {(0,): law})).value  # type: ignore[misc]
+        opinion = run_in_child(lambda _, law=law: second_opinion(tail, SPACE, {(0,): law})).value  # type: ignore[misc]
         assert opinion is not None
         assert (not opinion.misfit) == fits
 
@@ -192,7 +192,7 @@ def test_right_laws_are_doubted_no_more_often_than_said() -> None:
     probability below 1e-9; the bounds are loose, so there are far fewer. A law wrong by 1/10 is doubted every time."""
     rng = np.random.default_rng(0)
     doubts = 0
-    from dpspec_code.second import exceeds
+    from dpspec_code.crosscheck import exceeds
 
     for _ in range(400):
         hits = int(rng.binomial(4000, 0.25))
@@ -215,7 +215,7 @@ def test_what_reaches_outside_is_heard(deed: Any, word: str) -> None:
         deed(x)
         return flip(x, rng)
 
-    found = apart(lambda _: second_opinion(function, SPACE, LAWS))
+    found = run_in_child(lambda _: second_opinion(function, SPACE, LAWS))
     assert found.value is not None
     assert any(word in heard for heard in (*found.value.reaches, found.act))
 
@@ -226,7 +226,7 @@ def test_an_import_inside_is_nothing_to_speak_of() -> None:
 
         return flip(x, rng)
 
-    opinion = apart(lambda _: second_opinion(function, SPACE, LAWS)).value
+    opinion = run_in_child(lambda _: second_opinion(function, SPACE, LAWS)).value
     assert opinion is not None
     assert opinion.reaches == ()
 

@@ -24,7 +24,7 @@ import pytest
 from dpspec_code.automatic import enumerate_law
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.verifier.observed import observed, observed_raise
+from dpspec.verifier.observation import observed, observed_raise
 from tests.attacks.plain import module_of
 from tests.attacks.random_code import programs
 

@@ -23,7 +23,7 @@ import attrs
 import numpy as np
 import pytest
 from dpspec_code.automatic.noise import NoisyNumber
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 from dpspec.base.errors import DpspecError
 from dpspec.blocks.lists import ValueLists

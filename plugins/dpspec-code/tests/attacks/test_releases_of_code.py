@@ -8,7 +8,7 @@ the data, something exact beside the noise. No twin is verified.
 from __future__ import annotations
 
 import pytest
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError

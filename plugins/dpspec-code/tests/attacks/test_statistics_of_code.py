@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.whole import NoConstant, WholeProof, whole_tree
+from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError

@@ -17,7 +17,7 @@ from dpspec_code.sampled.engine import refute
 
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.expression import Expression, Raised, atom, form, outcome_atom
-from dpspec.verifier.observed import UnobservableError, observed, observed_raise
+from dpspec.verifier.observation import UnobservableError, observed, observed_raise
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim
 

@@ -10,7 +10,7 @@ import time
 import attrs
 import numpy as np
 import pytest
-from dpspec_code import apart as apart_module
+from dpspec_code import child_process
 from dpspec_code.sampled.engine import fingerprint, refute
 from dpspec_divergences import UserMetric
 
@@ -334,8 +334,8 @@ def test_what_is_plainly_wrong_is_red_before_its_choices_are_enumerated(monkeypa
 
 
 def test_what_waits_is_ended_by_the_clock_on_the_wall(monkeypatch):
-    monkeypatch.setattr(apart_module, "PATIENCE", 0.2)
-    ended = apart_module.apart(lambda tell: time.sleep(600), seconds=0.5)
+    monkeypatch.setattr(child_process, "PATIENCE", 0.2)
+    ended = child_process.run_in_child(lambda tell: time.sleep(600), seconds=0.5)
     assert ended.late
     assert ended.value is None
 

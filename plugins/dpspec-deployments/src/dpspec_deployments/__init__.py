@@ -1,1 +1,1 @@
-"""What is promised out there: files about real releases as a catalogue, as evidence for a reviewer, as a label for people."""
+"""Real deployments: files about published releases as a catalogue, as evidence for a reviewer, and as a label for the public."""

@@ -1,8 +1,9 @@
 """The catalogue: files with a ``[deployment]``, listed, filtered and held against each other.
 
-Nothing is stored beside the files: how each claim stands is computed from the file when it is asked for, and what nobody checked
-is told as that. Promises about different data do not compare as five-tuples; per unit they do, by the largest power that each
-leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has. Numbers
+Nothing is stored in addition to the files: the status of each claim is computed from the file on demand, and unchecked claims are
+reported as unchecked. Promises about different data do not compare as five-tuples; per unit they do, by the largest power that
+each leaves to a test of level 5% between two datasets at distance 1 (Kifer et al. 2022), which every output divergence has.
+Numbers
 are ranked in groups: those from a source, those that are the file's own, and those that cannot be ranked at all, being refuted,
 about universes with nothing to compare, or missing.
 """
@@ -68,12 +69,12 @@ if TYPE_CHECKING:
 
 
 LEVEL = Fraction(1, 20)
-"""The level of the test that is the common yardstick."""
+"""The level of the test that is the common measure."""
 
 NOT_STATED, STAND_IN = "not-stated", "stand-in"
 VERDICTS = ("verified", STAND_IN, "miniature", "recorded", "refuted", "undecided", "unchecked", NOT_STATED, "plugin")
-"""What the claim of a deployment may be: `stand-in` is verified where the space or the mechanism is an assumption of the file,
-`recorded` filed as refuted, and refuted, `not-stated` without a published number and without a mechanism that could be judged."""
+"""The status of the claim of a deployment: `stand-in` is verified where the space or the mechanism is an assumption of the file,
+`recorded` filed as refuted, and refuted, `not-stated` without a published number and without a mechanism to verify."""
 
 VERDICT_WORDS = {
     "verified": "verified",
@@ -99,7 +100,7 @@ ENTRY_BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", 
 
 @attrs.define(eq=False, slots=False)
 class CatalogueEntry:
-    """A deployment and what its file says; what is computed is computed once, when it is first asked for.
+    """A deployment and the statements of its file; derived values are computed once, on demand.
 
     Args:
         document: its file.
@@ -155,7 +156,7 @@ class CatalogueEntry:
 
     @cached_property
     def standing(self) -> Standing:
-        """How the claim stands, computed from the file."""
+        """The status of the claim, computed from the file."""
         return standing(self.document, self.registry)
 
     @property
@@ -269,7 +270,7 @@ class PromiseLine:
 
 
 def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
-    """The unit whose change the input divergence of a promise counts, where it names one; by what it stands for out there."""
+    """The unit whose change the input divergence of a promise counts, if it names one; by its meaning in the deployment."""
     found = _named_unit((spec or document.spec).input_divergence)
     if found is None:
         return None
@@ -287,7 +288,7 @@ def _named_unit(divergence: Any) -> str | None:
 
 
 def one_of(thing: str, document: SpecDocument) -> str:
-    """A block in words, with what its units stand for beside."""
+    """A block in words, followed by the meaning of its units."""
     units = {} if document.deployment is None else dict(document.deployment.units)
     named = [f"a {unit} here is one {words}" for unit, words in units.items() if re.search(rf"\b{re.escape(unit)}\b", thing)]
     return f"{thing}; {', '.join(named)}" if named else thing
@@ -323,7 +324,7 @@ def power_of(spec: PrivacySpec) -> Bracket | None:
 
 @attrs.frozen(kw_only=True)
 class CatalogueFilter:
-    """What is listed: what is None lets everything pass.
+    """The filter of a list; a criterion that is None accepts every entry.
 
     Args:
         publisher: a part of the name of a publisher.
@@ -344,7 +345,7 @@ class CatalogueFilter:
     verdict: tuple[str, ...] = ()
 
     def passes(self, entry: CatalogueEntry) -> bool:
-        """Whether an entry is listed; the verdict is asked last, because it must be computed."""
+        """Whether an entry is listed; the verdict is evaluated last, because it must be computed."""
         made = entry.deployment
         return (
             (self.publisher is None or any(self.publisher.casefold() in name.casefold() for name in made.publisher))
@@ -402,7 +403,7 @@ def chosen(
                 progress(done, len(asked))
     found = []
     for done, entry in enumerate(asked, 1):
-        assert entry.verdict  # noqa: S101 - computed here, where progress is told
+        assert entry.verdict  # noqa: S101 - computed here, where progress is reported
         if wanted.passes(entry):
             found.append(entry)
         if progress is not None and at_once == 1:
@@ -439,8 +440,8 @@ class AtLeast:
         reason: why.
         about_other_data: whether the two are about data of which neither is known to be a part of the other.
         rests_on: the blocks of either that are assumptions, on which the answer rests.
-        caveats: what else keeps the answer from being one about the two releases.
-        claim: how the claim of the deployment stands, and how many facts it publishes exactly.
+        caveats: further reasons why the answer is not one about the two releases.
+        claim: the status of the claim of the deployment, and the number of facts it publishes exactly.
     """
 
     entry: CatalogueEntry
@@ -580,7 +581,7 @@ def by_unit(entries: Iterable[CatalogueEntry]) -> tuple[UnitGroup, ...]:
 
 
 def _strength(line: PromiseLine) -> tuple[Any, str]:
-    assert line.power is not None  # noqa: S101 - the caller asks
+    assert line.power is not None  # noqa: S101 - ensured by the caller
     return line.power.upper, line.name
 
 
@@ -607,7 +608,7 @@ def tally(entries: Sequence[CatalogueEntry]) -> dict[str, int]:
 
 
 def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
-    """How many there are, and how their claims stand."""
+    """The number of entries, and the status of their claims."""
     parts = [f"{n} {VERDICT_WORDS[verdict]}" for verdict, n in tally(entries).items()]
     note = f" ({count(left_out, 'file')} without [deployment] left out)" if left_out else ""
     return f"{count(len(entries), 'deployment')}: {', '.join(parts) or 'none'}{note}"

@@ -118,12 +118,12 @@ def text_of(content: JsonData) -> str:
 
 @attrs.define(slots=False)
 class _Made:
-    """The sections of a certificate, each computed when it is asked for.
+    """The sections of a certificate, each computed on demand.
 
     Args:
         document: the specification.
         registry: what its names mean.
-        folder: the released files; None where only the other sections are asked for.
+        folder: the released files; None where only the other sections are requested.
     """
 
     document: SpecDocument
@@ -506,7 +506,7 @@ def _determined_in_words(share: Any) -> str:
 
 
 def _need_equal(stated: Any, found: Any, where: str) -> None:
-    """Raise with the first place at which two trees of JSON differ; values of tables are not told."""
+    """Raise at the first difference of two trees of JSON; the message contains no values of tables."""
     if type(stated) is not type(found):
         raise _Differs(f"{where} is not what was computed")
     if isinstance(found, dict):

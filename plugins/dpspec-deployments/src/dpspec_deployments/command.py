@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from dpspec import CommandAnswer
     from dpspec.plugin.applications import Progress
-    from dpspec_deployments.begin import DeploymentQuestion
+    from dpspec_deployments.new_deployment import DeploymentQuestion
 
 _VERDICTS = ("verified", "stand-in", "miniature", "recorded", "refuted", "undecided", "unchecked", "not-stated", "plugin")
 
@@ -42,7 +42,7 @@ class LabelCommand(click.Command):
 
 
 class AskingCommand(click.Command):
-    """A command that asks questions, so that no progress is drawn over them."""
+    """An interactive command, so that no progress is drawn over its questions."""
 
     asks = True
 

@@ -1,8 +1,8 @@
 """Evidence for a reviewer: what a file shows of its deployment, line by line, along the pyramid of NIST SP 800-226 (2025).
 
-A line is *proved* when an engine walked all of the space or a proof covers it, *recomputed* when a number or a check was done
-again, *stated* by the publisher or by others where nothing was checked, and *not stated* where nobody says. What an engine finds
-false is proved, too: the line then says so.
+A line is *proved* when an engine enumerated all of the space or a proof covers it, *recomputed* when a number or a check was
+repeated, *stated* by the publisher or by others where nothing was checked, and *not stated* where there is no statement. A claim
+that an engine refutes is proved false: the line then says so.
 """
 
 from __future__ import annotations
@@ -73,16 +73,16 @@ LEVELS_OF_EVIDENCE = {
 
 @attrs.frozen(kw_only=True)
 class EvidenceLine:
-    """One thing that a reviewer asks for.
+    """One item that a reviewer requires.
 
     Args:
         level: the level of the pyramid, a key of LEVELS_OF_EVIDENCE.
-        what: what is asked for.
+        what: the requirement.
         mark: how it is known.
         says: what is known of it.
         holds: for what was proved or recomputed, whether it is as the file states; None where that is not the question.
         sources: where it is stated.
-        file: a file beside the report that shows it.
+        file: a file in the folder of the report that shows it.
     """
 
     level: str
@@ -104,7 +104,7 @@ class Evidence:
 
     Args:
         document: the file.
-        standing: how its claim stands.
+        standing: the status of its claim.
         lines: from the top of the pyramid to its ground.
         files: names and texts, the report not among them.
         versions: distributions and their versions.
@@ -118,7 +118,7 @@ class Evidence:
 
 
 def gather(document: SpecDocument, registry: Registry, progress: Progress | None = None) -> Evidence:
-    """Judge a file and collect what a reviewer asks for."""
+    """Verify a file and collect the evidence that a reviewer requires."""
     report = verify_document(document, registry=registry, progress=progress)
     shown = dict(_witnesses(report, registry))
     name = f"{document.id}.dpspec.toml"
@@ -250,7 +250,7 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
 
 
 def _about_a_stand_in(document: SpecDocument) -> str:
-    """What of that which was judged is an assumption of the file; empty for nothing."""
+    """The verified blocks that are assumptions of the file; empty for none."""
     ours = document.stand_ins
     return f"; this is about a stand-in: the {' and the '.join(ours)} {'are' if len(ours) > 1 else 'is'} assumed" if ours else ""
 
@@ -358,7 +358,7 @@ def _collection(document: SpecDocument) -> Iterator[EvidenceLine]:
     yield EvidenceLine(level="collection", what="collection and security", mark=NOT_STATED, says=says)
 
 
-# --- what stands beside the report ----------------------------------------------------------------
+# --- the files of the report ----------------------------------------------------------------------
 
 
 def _witnesses(report: FileReport, registry: Registry) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -390,7 +390,7 @@ def versions_of(document: SpecDocument, registry: Registry) -> Iterator[tuple[st
 
 
 def evidence_data(found: Evidence) -> JsonData:
-    """The report as data, with the SHA-256 of every file beside it."""
+    """The report as data, with the SHA-256 of every file in its folder."""
     return {
         "id": found.document.id,
         "title": found.document.title,

@@ -33,8 +33,8 @@ from dpspec.plugin.applications import (
 )
 
 if TYPE_CHECKING:
-    from dpspec_deployments.begin import DeploymentQuestion
     from dpspec_deployments.catalogue import CatalogueEntry
+    from dpspec_deployments.new_deployment import DeploymentQuestion
 
 AnyPath = str | Path
 CATALOGUE = "specs/deployments"
@@ -58,16 +58,16 @@ def catalogue(
     jobs: int | None = 1,
     progress: Progress | None = None,
 ) -> CommandAnswer:
-    """What real deployments promise: listed, or asked one question. `value` has the chosen entries.
+    """The promises of real deployments, as a list or as the answer to one question. `value` has the chosen entries.
 
     Args:
         paths: files or directories; without any, specs/deployments.
         publisher, year, unit, standard, invariants, trust, verdict: list those of which this is true.
         at_least: which of them promise at least what the one with this id does.
         order: the order of all that are about one dataset space.
-        yardstick: what each leaves to one test, unit by unit.
-        delta: with `yardstick`, the probability at which the epsilon of each is told, too.
-        ledger: what those listed promise together, where they are about the same data.
+        yardstick: the power of one test that each allows, unit by unit.
+        delta: with `yardstick`, the probability at which the epsilon of each is computed, too.
+        ledger: the total of those listed, where they are about the same data.
         jobs: so many processes for the verdicts; None for one for each processor where there are many files.
         progress: called with (done, in all).
 
@@ -158,7 +158,7 @@ def label(
 
 
 def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:
-    """Write what a reviewer asks for of a file, with its proofs and witnesses, into a new folder.
+    """Write the evidence that a reviewer requires of a file, with its proofs and witnesses, into a new folder.
 
     Args:
         specification: a specification or its file.
@@ -182,7 +182,7 @@ def new_deployment(name: str, answer: Callable[[DeploymentQuestion], str], direc
         answer: is called with each question; an empty text says that it is not known.
         directory: where it is written.
     """
-    from dpspec_deployments.begin import deployment_text
+    from dpspec_deployments.new_deployment import deployment_text
 
     path = Path(directory) / f"{name}.dpspec.toml"
     if path.exists():
@@ -199,15 +199,15 @@ def registry_import(*paths: AnyPath, out: AnyPath) -> CommandAnswer:
     """Make a specification file of each record of the deployments registry. `value` has the records.
 
     Args:
-        paths: records, or directories that stand for every \\*.yaml directly in them.
+        paths: records, or directories, which mean every \\*.yaml directly in them.
         out: the folder for the files.
     """
-    from dpspec_deployments import importing
+    from dpspec_deployments import record_import
 
-    found = importing.import_records(importing.record_files(map(str, paths)), installed().registry)
-    pairs = list(zip(found, importing.write_records(found, Path(out)), strict=True))
-    data = {"records": [importing.import_data(*pair) for pair in pairs], "missing": importing.missing_by_field(found)}
-    words = "\n".join([*(importing.import_text(*pair) for pair in pairs), importing.missing_text(found)])
+    found = record_import.import_records(record_import.record_files(map(str, paths)), installed().registry)
+    pairs = list(zip(found, record_import.write_records(found, Path(out)), strict=True))
+    data = {"records": [record_import.import_data(*pair) for pair in pairs], "missing": record_import.missing_by_field(found)}
+    words = "\n".join([*(record_import.import_text(*pair) for pair in pairs), record_import.missing_text(found)])
     return CommandAnswer("registry-import", 0, data, partial(str, words), value=found)
 
 
@@ -219,7 +219,7 @@ def registry_export(specification: AnyPath | SpecDocument, out: AnyPath, authors
         out: the record: lower-case letters, digits, _ and .yaml.
         authors: who writes the record, where the file does not say it.
     """
-    from dpspec_deployments.exporting import export_data, export_record, export_text, write_record
+    from dpspec_deployments.record_export import export_data, export_record, export_text, write_record
 
     document, target = as_document(specification), Path(out)
     found = export_record(document, target.name, tuple(authors))

@@ -1,7 +1,7 @@
 """A label: one page for the people in the data, on what a deployment promises them and what it does not say.
 
-Nothing is graded. What is said of an attacker is the public explanation of the same file (Kazan 2025), whose numbers come from
-the risk engine; whether the promise is kept is what the engine found, and a stand-in is named as one. The page has no
+There are no grades. The statements about attackers are the public explanation of the same file (Kazan 2025), whose numbers come
+from the risk engine; the status of the promise is the verdict of the engine, and a stand-in is named as one. The page has no
 commands, no names of the program and no notation: a test reads every label of the catalogue.
 """
 

@@ -1,16 +1,16 @@
 """A record of the Differential Privacy Deployments Registry: its fields, and one record as a value.
 
 The registry (opendp/deployments-registry-data) keeps one record for each deployment, under a schema without a version number. Its
-fields are stated here once, as they stand since 2026-07-15; what a field was called before is read as well. A record is kept as
+fields are stated here once, as of 2026-07-15; former names of fields are read as well. A record is kept as
 pairs of dotted path and value, in the order of the schema: texts, lists of texts, and numbers as exact decimals.
 
 `read_record` is the only judge of what a record may hold, whether it comes from a YAML file or is made of a specification. It is
 stricter than the registry's JSON schema in three things: a required text is not empty; numbers are not negative, a delta is at
 most 1; the two details that the schema lets be anything are texts. An empty text elsewhere is a field that is left out.
 
-`registry_checks` is what the registry's check script asks of a record's file, stated again: its name, how it is quoted, its
-LaTeX, its addresses. The script asks every address whether it answers; here only the shape of an address is looked at, and
-nothing is asked.
+`registry_checks` implements the requirements of the registry's check script on a record's file: its name, its quoting, its
+LaTeX, its addresses. The script requests every address; here only the format of an address is checked, and
+no request is made.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _UNWRITTEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\u
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 FieldValue = str | int | Decimal | tuple[str, ...]
-"""What a field holds."""
+"""The value of a field."""
 
 
 @attrs.frozen(kw_only=True)
@@ -70,8 +70,8 @@ class RecordField:
         kind: text, choice, date, texts, number, number-or-text, or tier.
         choices: the values that a choice may have.
         required: whether every record has it.
-        tier: the tier that asks for it.
-        formerly: what the last part of its path was called before July 2026.
+        tier: the tier that requires it.
+        formerly: the name of the last part of its path before July 2026.
     """
 
     path: str
@@ -449,7 +449,7 @@ _SHAPES: dict[type, str] = {Mapping: "a table", list: "a list", tuple: "a list",
 
 FILE_NAME = re.compile(r"[a-z0-9_]+\.yaml")
 URLS = re.compile(r'https?://[^ \t\n,;)"]+')
-"""What the script takes for an address, wherever it stands in a text."""
+"""The pattern of addresses in the script, anywhere in a text."""
 _DOUBLED = re.compile(r"\\\\[^()]")
 _ADDRESS = re.compile(r"https?://[\w-]+(?:\.[\w-]+)+(?::[0-9]{1,5})?(?:[/?#]\S*)?")
 

@@ -36,7 +36,7 @@ _LOOKS = {
     "value": "default key",
 }  # fmt: skip
 _UNSEEN = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""What YAML 1.1 does not let stand in a file."""
+"""Characters that YAML 1.1 does not allow in a file."""
 
 
 @attrs.frozen(kw_only=True)

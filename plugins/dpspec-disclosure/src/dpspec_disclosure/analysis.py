@@ -170,7 +170,7 @@ def added_by_mechanism(document: SpecDocument, given: tables.Table, secret: Sequ
 
 
 def _kinds(given: tables.Table, names: Iterable[str]) -> tuple[Mapping[str, Codes], Codes]:
-    """The kinds of records told apart by the named attributes and the coarser ones in which these lie, with their counts."""
+    """The kinds of records, distinguished by the named attributes and the coarser ones in which these lie, with their counts."""
     wanted = Geography(attributes=given.attributes).known_with(names)
     kept = [a.name for a in given.attributes if a.name in wanted]
     kinds, counts = kinds_of(given, kept)

@@ -23,7 +23,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, Word, count, raise_all
-from dpspec_disclosure.feasible import FeasibleSet, Largest, Leaf, Multipliers, Node, NoTableFits, Range, Split, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, Leaf, Multipliers, Node, NoTableFits, Range, Split, Terms
 from dpspec_disclosure.linked_tables import Later, Population, TableCell, cell_name, populations, read_cells
 from dpspec_disclosure.published_attackers import PublishedAttack, attack_published
 from dpspec_disclosure.rules import RuleFile
@@ -34,7 +34,7 @@ MOST_TERMS_SHOWN = 12
 
 @attrs.frozen(kw_only=True)
 class AuditedCell:
-    """What is known of a suppressed cell.
+    """The possible range of a suppressed cell.
 
     Args:
         cell: the cell.
@@ -97,7 +97,7 @@ class AuditedTables:
         releases: the folders, in the order of time.
         tables: the number of tables.
         populations: what was found.
-        attacks: what attackers learn of a secret, for each measure; none where none was asked for.
+        attacks: the results of attackers on a secret, for each measure; empty without a secret.
     """
 
     rules: RuleFile
@@ -128,7 +128,7 @@ class AuditedTables:
 
 @attrs.frozen(kw_only=True)
 class AttackQuestion:
-    """What attackers want to learn of one person.
+    """The secret and the knowledge of an attack on one person.
 
     Args:
         secret: the attribute.
@@ -322,7 +322,7 @@ def _node(node: Node) -> dict[str, Any]:
     return {"split": [list(term) for term in node.terms], "below": node.below, "above": node.above, "left": left, "right": right}
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def audit_data(found: AuditedTables) -> JsonData:

@@ -1,4 +1,4 @@
-"""Which changes of one record no universe allows: what the published margins protect nobody from, whatever the table holds.
+"""The changes of one record that no universe allows, so that the specification promises nothing about them, for any table.
 
 A change of one record alone stays in a universe exactly if it leaves every published count as it is. Promises are made inside
 universes only, so a change that no universe allows is promised nothing.
@@ -16,7 +16,7 @@ from dpspec_disclosure.knowledge import Geography
 
 @attrs.frozen(kw_only=True)
 class Change:
-    """What the margins say about a change of one attribute of one record.
+    """Whether the margins allow a change of one attribute of one record.
 
     Args:
         attribute: the attribute; None for adding or taking away a record.
@@ -46,7 +46,7 @@ def changes(
     Args:
         attributes: the attributes of a record of the unit.
         published: the margins of this unit.
-        beside: the margins of another unit that count what the record holds, or the record that holds it.
+        beside: the margins of another unit that count the members of the record, or the record that contains it.
 
     >>> found = changes([Attribute(name="sex", count=2)], [Marginal(attributes=())])
     >>> print(found[1].in_words("person"))

@@ -46,7 +46,7 @@ WORST, TABLE = "worst universe", "this table"
 LEVEL = Fraction(1, 20)
 MOST_PATTERNS = 4_096
 MOST_COUNTS = 16
-"""Published counts up to this one are looked at where the law of a number depends on its count."""
+"""The largest published count that is evaluated where the law of a number depends on its count."""
 MOST_COMBINATIONS = 500
 MOST_CELLS = 400
 COPIES = (1, 2, 3, 5, 8, 13)
@@ -55,7 +55,7 @@ COPIES = (1, 2, 3, 5, 8, 13)
 
 @attrs.frozen(kw_only=True)
 class RiskMeasure:
-    """What is on the axis of risk.
+    """The quantity on the axis of risk.
 
     Args:
         kind: power, odds, belief or exposure.
@@ -123,7 +123,7 @@ class RiskMeasure:
         return p * power / (p * power + (1 - p) * self.level)
 
     def certain(self) -> Bracket:
-        """The number where the two datasets are told apart with certainty."""
+        """The value where the two datasets are distinguished with certainty."""
         return Bracket.exactly(exact.INFINITY) if self.kind == "odds" else self.of_power(Bracket.exactly(1))
 
     def nothing(self) -> Bracket:
@@ -325,7 +325,7 @@ class RiskOfDesign:
 
     def _exchanged(self, mechanism: Mechanism, spec: PrivacySpec) -> RiskFound:
         exchange = self.exchange
-        assert exchange is not None  # noqa: S101 - asked before
+        assert exchange is not None  # noqa: S101 - checked before
         swapped = Exchange.of(mechanism)
         if swapped is not None:
             return self._by_theorem(mechanism, spec, swapped)
@@ -392,7 +392,7 @@ class RiskOfDesign:
         top = exact.largest([self.measure.of_pair(shifts.pair(corner)) for corner in sorted(corners)])
         if table is None or not all_of_them:
             top = Bracket(lower=top.lower, upper=self.measure.certain().upper)
-        elif not set(exchange.match) <= set(moved[0]):  # whether such records agree on the other attributes is not looked at
+        elif not set(exchange.match) <= set(moved[0]):  # whether such records agree on the other attributes is not checked
             top = Bracket(lower=self.measure.nothing().lower, upper=top.upper)
         says = f"two tables that differ by {exchange}, with counts up to {MOST_COUNTS}" if table is None else (
             f"this table and any table that differs from it by {exchange}"

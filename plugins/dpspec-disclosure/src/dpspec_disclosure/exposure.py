@@ -1,15 +1,15 @@
-r"""Exposure: what tables that are published exactly disclose, before any noise.
+r"""Exposure: the facts that exactly published tables disclose, before any noise.
 
 The published margins put the confidential table x into its universe D(x), the tables with the same margins. A fact that holds in
-all tables of D(x) is disclosed with certainty by the margins alone, whatever the mechanism adds. Three attackers are looked at:
+all tables of D(x) is disclosed with certainty by the margins alone, whatever the mechanism adds. Three attackers are evaluated:
 
-(a) who knows only the margins: the kinds of records, by the attributes of the margins, whose count n(c) is the same in all of
-    D(x). A record is *determined* when its kind is, and when the attributes that no margin looks at can have no other value. That
-    a margin of one attribute gives the counts of its categories determines nobody who has others;
-(b) who also knows some attributes K of a target: the records whose secret S is *determined*: in every table of D(x) all records
+(a) knows only the margins: the kinds of records, by the attributes of the margins, whose count n(c) is the same in all of
+    D(x). A record is *determined* when its kind is, and when the attributes that no margin reads can have no other value. A
+    margin of one attribute, which gives the counts of its categories, determines no record that has further attributes;
+(b) also knows some attributes K of a target: the records whose secret S is *determined*: in every table of D(x) all records
     with the target's values on K have the same values on S;
-(c) who knows all records but u, the target's among them, and K: the records whose secret is the same in every way to fill in the
-    u records, whoever the other u - 1 are.
+(c) knows all records but u, the target's among them, and K: the records whose secret is the same in every way to fill in the
+    u records, whichever the other u - 1 are.
 
 Beliefs are taken under the uniform law on the lists of records with these margins: P(S = s | K = k) = E n(k, s) / E n(k).
 A record about which nothing was proved either way is counted as undecided, and never as determined nor as safe.
@@ -45,7 +45,7 @@ SCALE = 10**12
 
 @attrs.frozen(kw_only=True)
 class Share:
-    """How many of the records something is true of.
+    """The share of the records with a property.
 
     Args:
         yes: it was proved for these.
@@ -96,7 +96,7 @@ class Belief:
 
 @attrs.frozen(kw_only=True)
 class SecretExposure:
-    """What attackers (b) and (c) learn of one secret.
+    """The results of attackers (b) and (c) on one secret.
 
     Args:
         secret: the attributes of the secret.
@@ -204,8 +204,8 @@ class Exposed:
         """What attackers (b) and (c) learn of one secret.
 
         Args:
-            table: for each attribute of a record its category in each kind of record, the kinds told apart by all attributes.
-            counts: how many records of each kind there are.
+            table: for each attribute of a record its category in each kind of record, the kinds being defined by all attributes.
+            counts: the number of records of each kind.
             secret, known: the attributes of the secret, and those known of the target.
             unknown: the number of records that attacker (c) does not know.
         """
@@ -389,7 +389,7 @@ def _connected(chosen: Columns, tied: Sequence[set[int]]) -> bool:
 
 
 def each_attribute(names: Sequence[str]) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
-    """Each attribute as the secret of somebody who knows all the others.
+    """Each attribute as the secret of an attacker who knows all the others.
 
     >>> list(each_attribute(["age", "sex"]))
     [(('age',), ('sex',)), (('sex',), ('age',))]

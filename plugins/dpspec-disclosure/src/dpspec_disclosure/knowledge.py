@@ -1,4 +1,4 @@
-"""What an attacker knows of the target, where attributes are nested: a block decides its tract, and a tract its county."""
+"""The knowledge of an attacker about the target, with nested attributes: a block determines its tract, and a tract its county."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import harmless, raise_all, read_bytes
-from dpspec_disclosure.feasible import FeasibleSet, Interval, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Interval, Statement, Terms
 from dpspec_disclosure.rules import RuleFile
 from dpspec_disclosure.table_files import ADVICE, MOST_BYTES, TableFaults, at_line, opened, whole_number
 
@@ -44,8 +44,8 @@ class TableCell:
 
     Args:
         path, line, column: where it is.
-        measure: what is added up; cells of different measures have nothing to do with each other.
-        codes: what cell it is.
+        measure: the quantity that is summed; cells of different measures are unrelated.
+        codes: the codes of the cell.
         allowed: the totals that it can have; None where it is suppressed and nothing is known.
         suppressed: whether it is.
         row: the fields of its row, by column.
@@ -157,7 +157,7 @@ def _cells_of_row(
 
 
 def _allowed(written: str, is_suppressed: bool, rules: RuleFile) -> tuple[Interval, ...] | str | None:
-    """What a field leaves open, or what is wrong with it."""
+    """The values that a field allows, or its fault."""
     if is_suppressed:
         known = rules.allowed(None)
         return None if known == ((0, None),) else known
@@ -185,7 +185,7 @@ def _first_twice(cells: Sequence[TableCell]) -> TableCell | None:
 
 
 class Later:
-    """How a population follows from the one before: `same`, `grows` (records are added only), or at most `most` changes."""
+    """The relation of a population to the one before: `same`, `grows` (records are added only), or at most `most` changes."""
 
     def __init__(self, text: str = "same") -> None:
         found = re.fullmatch(r"same|grows|any|changes=([0-9]{1,9})", text)
@@ -201,7 +201,7 @@ class Population:
     """The cells of one measure in one or several releases, and the tables that fit them all.
 
     Args:
-        measure: what is added up.
+        measure: the quantity that is summed.
         cells: the published cells with the sums that they are.
         feasible: the tables that fit.
         leaves: the finest codes of each attribute.

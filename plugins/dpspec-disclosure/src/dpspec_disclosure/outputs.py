@@ -1,11 +1,11 @@
-"""Output checking: a folder of tables that somebody means to publish, held to a file of disclosure rules.
+"""Output checking: a folder of tables to be published, checked against a file of disclosure rules.
 
-Where a table holds nothing but the numbers to publish, a number breaks the rules when no cell at all could be published so. Where
-it says beside each number what is in the cell, the number breaks them when this cell is not published so. A cell that is
-suppressed breaks no rule: more may be suppressed than must be, as is done to protect other cells. Which steps are broken: the
-fewest that, left out, would allow the number.
+Where a table contains nothing but the numbers to publish, a number breaks the rules if no cell at all could be published as this
+number. Where it also states the content of each cell, a number breaks them if this cell is not published as this number. A
+suppressed cell breaks no rule: more may be suppressed than must be, to protect other cells. The broken steps are the fewest
+that, left out, would allow the number.
 
-A number that breaks a rule is confidential, and so is what a table holds beside it: row, column and rule are told, and no value.
+A number that breaks a rule is confidential, and so is the content of its cell: messages state row, column and rule, and no value.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from dpspec.plugin.applications import JsonData, Word, count, harmless, raise_al
 from dpspec_disclosure.audit import AuditedCell, audit_populations, cell_lines
 from dpspec_disclosure.linked_tables import Later, TableCell, read_cells
 from dpspec_disclosure.rule_steps import CellContents
-from dpspec_disclosure.rules import RuleComparison, RuleFile, TellsMore, ToldMore
+from dpspec_disclosure.rules import DisclosingTable, MoreDisclosing, RuleComparison, RuleFile
 from dpspec_disclosure.table_files import ADVICE, MOST_BYTES, TableFaults, at_line, opened, whole_number
 
 MOST_SHOWN = 1000
-"""So many broken cells of a table are told one by one; all are counted."""
+"""The number of broken cells of a table that are reported one by one; all are counted."""
 
 
 @attrs.frozen(kw_only=True)
@@ -47,15 +47,15 @@ class BrokenCell:
 
 @attrs.frozen(kw_only=True)
 class CheckedOutput:
-    """One table held to the rules.
+    """One table checked against the rules.
 
     Args:
         path: the file.
-        cells: how many cells it has; suppressed: how many of them are.
-        told: whether it says what is in the cells.
+        cells: the number of cells; suppressed: the number of suppressed ones.
+        told: whether the table states the content of the cells.
         broken: the first broken cells; broken_cells: how many there are.
-        unjudged: the places of the steps that need to know what is in a cell, where the table does not say.
-        steps: how many steps there are.
+        unjudged: the indices of the steps that need the content of a cell, where the table does not state it.
+        steps: the number of steps.
         exposed: the suppressed cells that can be recomputed, or that are not protected as the rules require.
         unaudited: why suppressed cells were not audited, or how many were not decided; empty where all were.
     """
@@ -209,7 +209,7 @@ def stated_contents(cell: TableCell, rules: RuleFile) -> CellContents:
 
 
 def unprotected(folder: Path, rules: RuleFile) -> tuple[list[TableCell], list[CellContents]]:
-    """The cells of the tables of a folder, with their true numbers, and what is in each.
+    """The cells of the tables of a folder, with their true numbers, and the content of each.
 
     Raises:
         errors.TableError: a table cannot be read, or a cell has no number.
@@ -250,7 +250,7 @@ def unprotected(folder: Path, rules: RuleFile) -> tuple[list[TableCell], list[Ce
 
 
 class CellJudge:
-    """Which steps a published number breaks: the fewest that, left out, would allow it, for any cell or for a known one."""
+    """The steps that a published number breaks: the fewest that, left out, would allow it, for any cell or for a known one."""
 
     def __init__(self, rules: RuleFile) -> None:
         self.rules = rules
@@ -290,7 +290,7 @@ class CellJudge:
 
 
 def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.DpspecError]:
-    """A table held to the rules, or what is wrong with it."""
+    """A table checked against the rules, or its fault."""
     faults = TableFaults(str(path))
     found = None
     try:
@@ -307,7 +307,7 @@ def _checked(path: Path, judge: CellJudge) -> list[CheckedOutput | errors.Dpspec
 
 @attrs.frozen
 class ColumnPlaces:
-    """Where a table has what: the numbers to publish, and the contents of cells."""
+    """The columns of a table: the numbers to publish, and the contents of cells."""
 
     numbers: tuple[int, ...]
     contributors: int | None = None
@@ -384,7 +384,7 @@ def _judged(
 def _contents(
     row: Sequence[str], header: Sequence[str], places: ColumnPlaces, rules: RuleFile, fault: Callable[[errors.TableError], None]
 ) -> CellContents | None:
-    """What a row says is in its cell; None where that cannot be."""
+    """The stated content of the cell of a row; None where it is impossible."""
 
     def read(place: int) -> int | None:
         number = whole_number(row[place].strip())
@@ -414,7 +414,7 @@ def _contents(
     return CellContents(contributors, total, tuple(sizes[: rules.looks_at]))
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def checked_data(found: CheckedFolder) -> JsonData:
@@ -493,8 +493,8 @@ def checked_text(found: CheckedFolder) -> str:
 def compared_data(found: RuleComparison) -> JsonData:
     """A comparison of two chains, as data."""
 
-    def told(pair: tuple[ToldMore, ToldMore] | None) -> JsonData | None:
-        return None if pair is None else {"smallest": _told_data(pair[0]), "sharpest": _told_data(pair[1])}
+    def examples(pair: tuple[DisclosingTable, DisclosingTable] | None) -> JsonData | None:
+        return None if pair is None else {"smallest": _example_data(pair[0]), "sharpest": _example_data(pair[1])}
 
     return {
         "first": found.first.id,
@@ -502,20 +502,20 @@ def compared_data(found: RuleComparison) -> JsonData:
         "kind": found.first.kind,
         "tells_more": found.answer.value,
         "looked_at": found.looked_at,
-        "by_first": told(found.by_first),
-        "by_second": told(found.by_second),
+        "by_first": examples(found.by_first),
+        "by_second": examples(found.by_second),
     }
 
 
-def _told_data(told: ToldMore) -> JsonData:
+def _example_data(example: DisclosingTable) -> JsonData:
     return {
-        "cell": list(told.cell),
-        "question": told.question[0],
-        "own": told.question[1] if told.question[0] == "others" else None,
-        "published": told.shown,
-        "possible": list(told.known),
-        "possible_up_to": told.limit,
-        "other": [{"published": value, "possible": list(known)} for value, known in told.others],
+        "cell": list(example.cell),
+        "question": example.question[0],
+        "own": example.question[1] if example.question[0] == "others" else None,
+        "published": example.shown,
+        "possible": list(example.known),
+        "possible_up_to": example.limit,
+        "other": [{"published": value, "possible": list(known)} for value, known in example.others],
     }
 
 
@@ -523,10 +523,10 @@ def compared_text(found: RuleComparison) -> str:
     """The same for people."""
     one, two = found.first.id, found.second.id
     answer = {
-        TellsMore.FIRST: f"{one} lets more be inferred than {two}",
-        TellsMore.SECOND: f"{two} lets more be inferred than {one}",
-        TellsMore.BOTH: f"neither: each of {one} and {two} tells what the other does not",
-        TellsMore.NEITHER: f"{one} and {two} let the same be inferred",
+        MoreDisclosing.FIRST: f"{one} lets more be inferred than {two}",
+        MoreDisclosing.SECOND: f"{two} lets more be inferred than {one}",
+        MoreDisclosing.BOTH: f"neither: each of {one} and {two} tells what the other does not",
+        MoreDisclosing.NEITHER: f"{one} and {two} let the same be inferred",
     }[found.answer]
     lines = [answer, f"scope: {found.looked_at}"]
     if found.first.kind == "magnitudes":
@@ -535,17 +535,17 @@ def compared_text(found: RuleComparison) -> str:
         lines.append("  what is so of every count is so of every table with its margins, each cell being treated by itself")
     for pair, teller, other in ((found.by_first, one, two), (found.by_second, two, one)):
         if pair is not None:
-            lines += [f"{teller} tells what {other} does not", *_told_lines("smallest table", pair[0], teller, other)]
-            lines += _told_lines("sharpest", pair[1], teller, other) if pair[1] != pair[0] else []
+            lines += [f"{teller} tells what {other} does not", *_example_lines("smallest table", pair[0], teller, other)]
+            lines += _example_lines("sharpest", pair[1], teller, other) if pair[1] != pair[0] else []
     return "\n".join(lines)
 
 
-def _told_lines(title: str, told: ToldMore, teller: str, other: str) -> Iterator[str]:
-    cell = ", ".join(map(str, told.cell)) or "nothing"
-    asked = "" if told.question[0] == "total" else f", asked by the contributor of {told.question[1]} for the largest other"
+def _example_lines(title: str, example: DisclosingTable, teller: str, other: str) -> Iterator[str]:
+    cell = ", ".join(map(str, example.cell)) or "nothing"
+    asked = "" if example.question[0] == "total" else f", asked by the contributor of {example.question[1]} for the largest other"
     yield f"  {title}: one cell that holds {cell}{asked}"
-    for name, value, known in ((teller, told.shown, told.known), *((other, *answer) for answer in told.others)):
-        listed = " and larger ones that are not listed" if told.open_ended(value) else ""
+    for name, value, known in ((teller, example.shown, example.known), *((other, *answer) for answer in example.others)):
+        listed = " and larger ones that are not listed" if example.open_ended(value) else ""
         yield f"    {name} publishes {_value(value)}: {ranges(known)}{listed}"
 
 

@@ -30,7 +30,7 @@ MOST_UNKNOWNS = 20_000
 """Programs of more unknowns than this are not tried: one takes more than a second there."""
 
 MOST_NODES = 1_000
-"""So many nodes of the search tree are looked at in one program; those of published margins need fewer than ten, as a rule."""
+"""The largest number of nodes of the search tree of one program; programs of published margins usually need fewer than ten."""
 
 DENOMINATOR = 1 << 12
 """Dual values are rounded to fractions with at most this denominator; those of margins are small fractions."""

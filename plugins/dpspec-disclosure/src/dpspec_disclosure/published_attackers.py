@@ -1,4 +1,4 @@
-r"""What attackers learn of one person from published tables alone, with or without noise-free protection of their cells.
+r"""Attacks on one person from published tables alone, with or without noise-free protection of their cells.
 
 The tables leave a set F of tables of whole numbers (`FeasibleSet`). An attacker knows that the target is in the population and,
 for the attributes K, the target's finest codes k. Of the secret S, over all tables of F with n(k) >= 1:
@@ -28,7 +28,7 @@ import attrs
 
 from dpspec.plugin import errors
 from dpspec.plugin.applications import read_bytes
-from dpspec_disclosure.feasible import FeasibleSet, NoTableFits, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, NoTableFits, Statement, Terms
 from dpspec_disclosure.linked_tables import Codes, Population, base_cells
 from dpspec_disclosure.table_files import MOST_BYTES, at_line, opened
 
@@ -40,7 +40,7 @@ MOST_ROUNDS = 60
 
 @attrs.frozen(kw_only=True)
 class KnownTarget:
-    """What is learned of a target with some known codes.
+    """The result of an attack on a target with some known codes.
 
     Args:
         known: the codes.
@@ -55,7 +55,7 @@ class KnownTarget:
 
 @attrs.frozen(kw_only=True)
 class AllButOne:
-    """What is learned by who knows all records but one.
+    """The result of an attacker who knows all records but one.
 
     Args:
         determined: the records whose secret is then known.
@@ -70,13 +70,13 @@ class AllButOne:
 
 @attrs.frozen(kw_only=True)
 class PublishedAttack:
-    """What attackers learn of one secret.
+    """The results of attackers on one secret.
 
     Args:
         secret: the attribute.
         known: the attributes that are known.
         baseline: the share for which the best guess without known codes is right at least.
-        targets: what is learned for each combination of known codes that somebody can have.
+        targets: the result for each combination of known codes that occurs.
         all_but_one: the attacker who knows all other records; None without the records.
     """
 
@@ -134,7 +134,7 @@ def attack_published(population: Population, secret: str, known: Sequence[str], 
 
 
 def _best_guess(population: Population, secret: str, known: Codes) -> tuple[bool | None, Fraction | None]:
-    """Whether the secret is certain, and the least share for which the best guess is right; None where nobody has these codes."""
+    """Whether the secret is certain, and a lower bound of the share for which the best guess is right; None for absent codes."""
     of_all = _sum(population, known)
     occurs = Statement(of_all, ((1, None),), "the target is in the population")
     here = FeasibleSet(population.feasible.cells, (*population.feasible.statements, occurs))

@@ -1,7 +1,7 @@
-"""The steps of disclosure control: what each can publish for one cell.
+"""The steps of disclosure control, each with the set of values that it can publish for one cell.
 
-F(c), the set of what a step can publish for a cell c, is a number or several, or nothing (`None`: the cell is suppressed). Steps
-that look at contributions see who holds how much; those that look at a value see what the steps before have made of the total.
+F(c), the set of the values that a step can publish for a cell c, is a number or several, or nothing (`None`: the cell is
+suppressed). Some steps read the contributions to the cell; others read the value, as changed by the steps before.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from dpspec.plugin import Integer, Rational, Text, define, errors, exact, params
 from dpspec.plugin.applications import decoded, read_bytes
 
 CellOutcomes = frozenset[int | None]
-"""What can stand in a cell; None where it is suppressed."""
+"""The possible published values of a cell; None where it is suppressed."""
 
 HANDBOOK = "Hundepool et al. 2012, Statistical Disclosure Control"
 
 
 @attrs.frozen
 class CellContents:
-    """What is added up in one cell.
+    """The contributions to one cell.
 
     Args:
         count: the number of contributions.
@@ -56,7 +56,7 @@ class RuleStep(ABC):
     name: ClassVar[str]
     source: ClassVar[str]
     reads: ClassVar[str] = "value"
-    """What a step looks at: the published "value", the number of "contributors", or the "sizes" of contributions."""
+    """The input of a step: the published "value", the number of "contributors", or the "sizes" of contributions."""
 
     @abstractmethod
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
@@ -81,22 +81,22 @@ class RuleStep(ABC):
 
     @property
     def looks_at(self) -> int:
-        """How many of the largest contributions it looks at."""
+        """The number of the largest contributions that it reads."""
         return 0
 
     @property
     def onset(self) -> int:
-        """In tables of counts, from this count and value on nothing is suppressed, and what is published repeats by `period`."""
+        """In tables of counts, from this count and value on nothing is suppressed, and the outcomes repeat by `period`."""
         return 0
 
     @property
     def spread(self) -> int:
-        """A published number differs from the value by at most so much."""
+        """The largest difference of a published number from the value."""
         return 0
 
     @property
     def period(self) -> int:
-        """From the onset on, a value that is larger by so much is published as what is larger by so much."""
+        """From the onset on, adding this number to the value adds it to the outcomes."""
         return 1
 
 
@@ -283,7 +283,7 @@ class RoundingStep(RuleStep):
 
 @define
 class RandomRoundingStep(RuleStep):
-    """Values go to one of the two multiples of a base b around them by chance; multiples stay.
+    """Values are rounded at random to one of the two adjacent multiples of a base b; multiples stay.
 
     Args:
         base: b.
@@ -314,11 +314,11 @@ class RandomRoundingStep(RuleStep):
 class PerturbationStep(RuleStep):
     """The cell-key method: a value changes by what its row of a perturbation table gives for the key of the cell.
 
-    Every change of the row with a key, or a probability above 0, is possible; keys that cells share are not looked at.
+    Every change of the row with a key, or a probability above 0, is possible; keys that cells share are ignored.
 
     Args:
-        file: the perturbation table, a CSV file beside the rule file: columns pcv, ckey, pvalue (count, key, change), or i, v, p
-            (count, change, probability).
+        file: the perturbation table, a CSV file in the folder of the rule file: columns pcv, ckey, pvalue (count, key, change),
+            or i, v, p (count, change, probability).
         cycle: counts beyond the last row go through the last so many rows again and again; 1 for the last row.
         changes: the possible changes for 0, 1, ..., as the file has them.
     """

@@ -1,24 +1,24 @@
-"""Rules of statistical disclosure control as agencies write them: which of two lets more be inferred.
+"""Rules of statistical disclosure control as used by agencies, and the comparison of what two rule files disclose.
 
 A *chain of rules* is a list of steps, applied in order to every published cell by itself. A cell c holds contributions
-x_1 >= x_2 >= ... with total X; in a table of counts every contribution is 1. F(c) is the set of what the chain can publish for
-it: a number, or nothing (`None`: the cell is suppressed). Whoever knows the chain and sees y knows of the cell
+x_1 >= x_2 >= ... with total X; in a table of counts every contribution is 1. F(c) is the set of values that the chain can publish
+for it: a number, or nothing (`None`: the cell is suppressed). An attacker who knows the chain and sees y knows of the cell
 
     K(y) = { t(c') : y in F(c') },    t the question: the total; or, to the contributor of v, the largest of the others
 
-What is possible is looked at, not how probable it is. Chain A *tells what B does not* where for some cell c and some y in F_A(c)
-no answer of B on the same cell says as much: K_B(z) is no subset of K_A(y) for any z in F_B(c). A lets *more* be inferred than B
-where A tells what B does not, and B nothing that A does not.
+The comparison is about possibility, not probability. Chain A *discloses what B does not* where for some cell c and some y in
+F_A(c) no answer of B on the same cell discloses as much: K_B(z) is no subset of K_A(y) for any z in F_B(c). A discloses *more*
+than B where A discloses what B does not, and B nothing that A does not.
 
-One cell suffices for counts. A table publishes cells and margins, each by F; what is known of it is the intersection of what each
-published number says. Where B says as much as A of every single count, it does so of every table, and where not, a table of one
-cell shows it. Beyond a bound all steps repeat (a base of rounding, the last rows of a perturbation table), so that finitely many
-counts decide all.
+One cell suffices for counts. A table publishes cells and margins, each by F; what is known of it is the intersection of what
+each published number discloses. Where B discloses as much as A of every single count, it does so of every table, and where not, a
+table of one cell shows it. Beyond a bound all steps repeat (a base of rounding, the last rows of a perturbation table), so that
+finitely many counts decide all.
 
-Magnitudes are whole numbers above 0, and all cells up to a total N are looked at. What a published number leaves open is listed
-whole, because it bounds the total. What a suppressed cell leaves open is without end; it is listed up to a bound below which the
-list is complete: of the cells in which v is held and the largest other contribution is a, the one with nobody else is suppressed
-by a threshold, by dominance or by p-percent if any is.
+Magnitudes are whole numbers above 0, and all cells up to a total N are evaluated. The values that a published number allows are
+listed completely, because it bounds the total. A suppressed cell allows infinitely many values. They are listed up to a bound
+below which the list is complete: of the cells with a contribution v whose largest other contribution is a, the one without
+further contributors is suppressed by a threshold, by dominance or by p-percent if any is.
 """
 
 from __future__ import annotations
@@ -48,24 +48,24 @@ KINDS = ("counts", "magnitudes")
 
 @define
 class PublishedColumns:
-    """How the tables are written that are held to the rules.
+    """The format of the tables that are checked against the rules.
 
-    Without `published`, every column but the labels holds numbers to publish. With it, a row is one cell, and the columns
-    beside it, which are not published, say what is in the cell.
+    Without `published`, every column but the labels contains numbers to publish. With it, a row is one cell, and the other
+    columns, which are not published, state its content.
 
     Args:
-        labels: columns that hold words; without any, the first one. A table need not have them all.
-        suppressed: what stands in a suppressed cell.
+        labels: columns of text; by default, the first one. A table need not have them all.
+        suppressed: the texts that mark a suppressed cell.
         blank: whether an empty cell is a suppressed one.
         published: the column of the numbers to publish.
         contributors: the column of the number of contributions.
         total: the column of the true total.
         largest: the columns of the largest contributions.
-        totals: what a label column holds where a row is for all its categories together.
+        totals: the texts in a label column that mean all its categories together.
         across: an attribute whose categories are the names of the number columns; without it, each number column is a table of
             its own.
         linked: whether all tables of a folder count one population, so that a cell of one can follow from another.
-        secondary: whether cells are suppressed also to protect others. Without that, whoever knows the rules knows of a
+        secondary: whether cells are suppressed also to protect others. Without that, anyone who knows the rules knows of a
             suppressed cell that the rules suppress it.
     """
 
@@ -133,7 +133,7 @@ class RuleFile:
         return values
 
     def allowed(self, value: int | None) -> tuple[tuple[int, int | None], ...]:
-        """K(y): the totals that whoever knows the rules leaves for a published number, or for a suppressed cell (None).
+        """K(y): the totals that are possible, given the chain, for a published number, or for a suppressed cell (None).
 
         Intervals in ascending order; none where the rules cannot publish the number. Of magnitudes the steps are used that look
         at the value alone.
@@ -151,12 +151,12 @@ class RuleFile:
 
     @cached_property
     def spread(self) -> int:
-        """A published number differs from the true total by at most so much."""
+        """The largest difference of a published number from the true total."""
         return sum(step.spread for step in self.steps)
 
     @cached_property
     def onset(self) -> int:
-        """From this count on, nothing is suppressed, and what is published repeats by `period`."""
+        """From this count on, nothing is suppressed, and the published values repeat by `period`."""
         before = itertools.accumulate((step.spread for step in self.steps), initial=0)
         return max(step.onset + moved for step, moved in zip(self.steps, before, strict=False))
 
@@ -169,12 +169,12 @@ class RuleFile:
 
     @cached_property
     def period(self) -> int:
-        """What is published repeats from here on by so much."""
+        """From the onset on, adding this number to a count adds it to the published values."""
         return math.lcm(*(step.period for step in self.steps))
 
     @cached_property
     def decisive(self) -> int:
-        """The counts up to this one decide what numbers can be published, and what params.each leaves open.
+        """The largest count that is needed to determine the possible numbers, and the counts that each of them allows.
 
         Raises:
             errors.NotEnumerableError: there are too many of them.
@@ -184,7 +184,7 @@ class RuleFile:
         return last
 
     def first_inferred(self, most: int = 8) -> list[tuple[int | None, tuple[int, ...]]]:
-        """Of counts: what can be published of the smallest ones, params.each with all counts that it can stand for."""
+        """Of counts: the smallest possible published values, each with all counts that it allows."""
         if self.kind != "counts":
             return []
         last = self.onset + 2 * self.spread + most * self.period
@@ -237,7 +237,7 @@ def _rule_file(data: dict[str, Any], path: Path) -> RuleFile:
     steps, tables, codes = data.pop("step", None), data.pop("tables", {}), data.pop("codes", {})
     data.pop("schema")
     if not isinstance(steps, list) or not all(isinstance(step, dict) for step in steps) or not 1 <= len(steps) <= MOST_STEPS:
-        raise errors.WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], params.each with its rule")
+        raise errors.WrongShapeError("step", f"must be 1 to {MOST_STEPS} tables [[step]], each with its rule")
     if not isinstance(tables, dict):
         raise errors.WrongShapeError("tables", "must be a table [tables]")
     if not isinstance(codes, dict) or not all(isinstance(name, str) for name in codes.values()):
@@ -328,20 +328,20 @@ MOST_COUNTS = 50_000
 MOST_TOTAL = 36
 """The 115,000 cells of magnitudes up to this total are listed."""
 CellQuestion = tuple[str, int]
-"""("total", 0); or ("others", v): the largest contribution of the others, asked by the contributor of v."""
+"""("total", 0); or ("others", v): the largest contribution of the others, from the view of the contributor of v."""
 
 
 @attrs.frozen(kw_only=True)
-class ToldMore:
-    """A table of one cell on which one chain tells what the other does not.
+class DisclosingTable:
+    """A table of one cell on which one chain discloses what the other does not.
 
     Args:
         cell: the contributions, the largest first; of a count, the count alone.
-        question: what is asked.
+        question: the quantity to be inferred.
         shown: what the chain publishes.
         known: the answers that remain.
         limit: of magnitudes the largest answer that is listed for a suppressed cell; None of counts, where all are.
-        others: everything that the other chain can publish for the cell, params.each with the answers that remain then.
+        others: everything that the other chain can publish for the cell, each with the answers that remain then.
     """
 
     cell: tuple[int, ...]
@@ -352,12 +352,12 @@ class ToldMore:
     others: tuple[tuple[int | None, tuple[int, ...]], ...]
 
     def open_ended(self, shown: int | None) -> bool:
-        """Whether larger answers may remain than are listed for what is published."""
+        """Whether larger answers than the listed ones may remain for the published value."""
         return shown is None and self.limit is not None
 
 
-class TellsMore(enum.Enum):
-    """Which of two chains lets something be inferred that the other one does not."""
+class MoreDisclosing(enum.Enum):
+    """Which of two chains discloses more: the first, the second, each something that the other does not, or neither."""
 
     FIRST = "first"
     SECOND = "second"
@@ -365,17 +365,17 @@ class TellsMore(enum.Enum):
     NEITHER = "neither"
 
     def __bool__(self) -> NoReturn:
-        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is TellsMore.{self.name}`")
+        raise TypeError(f"an answer is not a truth value: compare it, as in `answer is MoreDisclosing.{self.name}`")
 
 
 @attrs.frozen(kw_only=True)
 class RuleComparison:
-    """Two chains held against params.each other.
+    """The comparison of two chains.
 
     Args:
         first, second: the chains.
-        looked_at: on which cells.
-        by_first: the smallest table on which the first tells what the second does not, and the one on which it leaves the
+        looked_at: the cells that were compared, in words.
+        by_first: the smallest table on which the first discloses what the second does not, and the one on which it leaves the
             fewest answers; nothing where it never does.
         by_second: the same the other way round.
     """
@@ -383,26 +383,26 @@ class RuleComparison:
     first: RuleFile
     second: RuleFile
     looked_at: str
-    by_first: tuple[ToldMore, ToldMore] | None
-    by_second: tuple[ToldMore, ToldMore] | None
+    by_first: tuple[DisclosingTable, DisclosingTable] | None
+    by_second: tuple[DisclosingTable, DisclosingTable] | None
 
     @property
-    def answer(self) -> TellsMore:
-        """Who tells what the other does not."""
+    def answer(self) -> MoreDisclosing:
+        """The chain that discloses what the other does not."""
         if self.by_first is not None:
-            return TellsMore.FIRST if self.by_second is None else TellsMore.BOTH
-        return TellsMore.NEITHER if self.by_second is None else TellsMore.SECOND
+            return MoreDisclosing.FIRST if self.by_second is None else MoreDisclosing.BOTH
+        return MoreDisclosing.NEITHER if self.by_second is None else MoreDisclosing.SECOND
 
 
 def compare_rules(first: RuleFile, second: RuleFile, total: int = 12) -> RuleComparison:
     """Which of two chains lets more be inferred.
 
     Args:
-        total: of magnitudes, all cells up to this total are looked at.
+        total: of magnitudes, all cells up to this total are compared.
 
     Raises:
         errors.DisclosureRuleError: one is about counts and the other about magnitudes.
-        errors.NotEnumerableError: too many cells would have to be looked at.
+        errors.NotEnumerableError: too many cells would have to be compared.
     """
     if first.kind != second.kind:
         rule = "are about counts and about magnitudes"
@@ -444,13 +444,13 @@ def _refuse_above(size: int, most: int, noun: str, advice: str) -> None:
 
 @attrs.frozen
 class CellKnowledge:
-    """What a chain tells on a list of cells.
+    """The inferences that a chain allows on a list of cells.
 
     Args:
         cells: the cells.
-        shown: F(c) of params.each.
-        left: K(y) for params.each question and params.each y.
-        limit: of magnitudes the largest total that is listed; None of counts, of which nothing but themselves is asked.
+        shown: F(c) of each.
+        left: K(y) for each question and each y.
+        limit: of magnitudes the largest total that is listed; None of counts, where each is compared by itself.
     """
 
     cells: Sequence[tuple[int, ...]]
@@ -471,15 +471,15 @@ class CellKnowledge:
                     left.setdefault((question, value), set()).add(answer)
         return cls(cells, shown, {key: frozenset(answers) for key, answers in left.items()}, limit)
 
-    def beyond(self, other: CellKnowledge, judged: int) -> Iterator[ToldMore]:
-        """Where this tells what the other does not, on the first `judged` cells, in their order."""
+    def beyond(self, other: CellKnowledge, judged: int) -> Iterator[DisclosingTable]:
+        """Examples where this chain discloses what the other does not, on the first `judged` cells, in their order."""
         for place, xs in enumerate(self.cells[:judged]):
             for question, _ in questions(xs, self.limit is None):
                 others = {value: other.left[question, value] for value in other.shown[place]}
                 for value in sorted(self.shown[place], key=_order):
                     known = self.left[question, value]
                     if not any(answers <= known for answers in others.values()):
-                        yield ToldMore(
+                        yield DisclosingTable(
                             cell=xs, question=question, shown=value, known=tuple(sorted(known)),
                             limit=None if self.limit is None else self.limit - question[1],
                             others=tuple((one, tuple(sorted(others[one]))) for one in sorted(others, key=_order)),
@@ -487,7 +487,7 @@ class CellKnowledge:
 
 
 def questions(cell: tuple[int, ...], counts: bool) -> Iterator[tuple[CellQuestion, int]]:
-    """What may be asked of a cell, with the true answers.
+    """The quantities to be inferred about a cell, with the true values.
 
     >>> list(questions((5, 2), counts=False))
     [(('total', 0), 7), (('others', 5), 2), (('others', 2), 5)]
@@ -502,7 +502,7 @@ def _order(value: int | None) -> tuple[bool, int]:
     return value is not None, value or 0
 
 
-def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[ToldMore, ToldMore] | None:
+def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[DisclosingTable, DisclosingTable] | None:
     """The smallest table and the one that leaves the fewest answers."""
     smallest = sharpest = None
     for told in one.beyond(other, judged):
@@ -512,6 +512,6 @@ def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[ToldMo
     return None if smallest is None or sharpest is None else (smallest, sharpest)
 
 
-def _sharpness(told: ToldMore) -> tuple[bool, int]:
+def _sharpness(told: DisclosingTable) -> tuple[bool, int]:
     """The fewest answers first; a list that goes on without end is none."""
     return told.open_ended(told.shown), len(told.known)

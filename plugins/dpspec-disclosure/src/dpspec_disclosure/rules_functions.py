@@ -66,7 +66,7 @@ def rules_design(
         folder: the unprotected tables.
         rules: the rule file.
         keep: attributes with commas, such as "region,age": cells of no other attributes stay published.
-        by: "cells", "records" or "total": what a suppressed cell costs.
+        by: "cells", "records" or "total": the cost of a suppressed cell.
         out: write the protected tables into this new folder.
     """
     chain = read_rules(str(rules))
@@ -105,7 +105,7 @@ def rules_compare(first: AnyPath, second: AnyPath, total: int | None = None) -> 
 
 
 def rules_show(path: AnyPath) -> CommandAnswer:
-    """What a rule file means: each step with its definition, formula and source. `value` has the rules.
+    """The definition of each step of a rule file, with formula and source. `value` has the rules.
 
     Args:
         path: the rule file.

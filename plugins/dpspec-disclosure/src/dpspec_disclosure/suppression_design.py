@@ -26,7 +26,7 @@ import attrs
 from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, count
 from dpspec_disclosure.audit import named_places
-from dpspec_disclosure.feasible import FeasibleSet, Largest, NoTableFits, Statement, Terms
+from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, NoTableFits, Statement, Terms
 from dpspec_disclosure.linked_tables import Later, TableCell, populations
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import RuleFile
@@ -48,7 +48,7 @@ class SuppressionDesign:
         disclosed: the sensitive cells that no design with these kept cells protects.
         cost: what the pattern costs beyond the sensitive cells.
         bound: no pattern with the same disclosure costs less.
-        by: what is counted: cells, records or total.
+        by: the cost: cells, records or total.
     """
 
     cells: tuple[tuple[TableCell, bool], ...]
@@ -98,10 +98,10 @@ def design_suppression(
 
     Args:
         cells: the cells of all tables, of one population.
-        contents: what is in each of them.
+        contents: the content of each of them.
         rules: thresholds, dominance, p-percent and redaction.
         keep: lists of attributes; a cell that names no other attributes than those of one list stays published.
-        by: cells, records or total: what a suppressed cell costs, 1, its contributions or its number.
+        by: cells, records or total: the cost of a suppressed cell, 1, its contributions or its number.
 
     Raises:
         errors.DisclosureRuleError: a rule changes numbers.
@@ -252,7 +252,7 @@ def _disjoint(cuts: Iterable[frozenset[int]], cost: Mapping[int, int]) -> int:
     return total
 
 
-# --- what is told ---------------------------------------------------------------------------------
+# --- output ---------------------------------------------------------------------------------------
 
 
 def design_data(found: SuppressionDesign) -> JsonData:

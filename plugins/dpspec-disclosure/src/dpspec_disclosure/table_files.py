@@ -1,4 +1,4 @@
-"""Reading tables of numbers to publish: CSV files, whole numbers, and what is wrong with them, line by line.
+"""Reads tables of numbers to publish from CSV files of whole numbers, and reports faults line by line.
 
 No value of a table is in any message.
 """
@@ -55,7 +55,7 @@ def at_line(line: int, fault: errors.TableError) -> errors.TableError:
 
 
 def whole_number(written: str) -> int | str:
-    """A whole number, or what is wrong with it; the value is not told."""
+    """A whole number, or the fault of the text; the fault does not contain the value."""
     found = _NUMBER.fullmatch(written)
     if found is not None:
         return int(found[1]) if len(found[1]) <= _LONGEST else f"has more than {_LONGEST} digits"
@@ -67,7 +67,7 @@ def whole_number(written: str) -> int | str:
 
 
 class TableFaults:
-    """What is wrong with one table: the first faults, and the number of all."""
+    """The faults of one table: the first ones, and the number of all."""
 
     def __init__(self, path: str) -> None:
         self.path, self.number, self.first = path, 0, list[errors.DpspecError]()

@@ -49,12 +49,12 @@ class TradePoint:
 
 @attrs.frozen(kw_only=True)
 class TradeCurve:
-    """The points of one design, and those at the risk that was asked for.
+    """The points of one design, and those at the target risk.
 
     Args:
         design: the file, and what varies.
         points: by increasing value.
-        solved: for each of the two risks, the point at the risk that was asked for, or why there is none.
+        solved: for each of the two risks, the point at the target risk, or why there is none.
     """
 
     design: Design
@@ -70,8 +70,8 @@ class Tradeoff:
         table: how the table is called, the unit of its records, and how many there are.
         statistic, metric, measure: what the axes are.
         exchange: by which two tables differ, where the measure says so.
-        runs, seed: of what is simulated.
-        target: the risk that was asked for.
+        runs, seed: of the simulation.
+        target: the target risk.
         curves: one for each design.
     """
 
@@ -114,12 +114,12 @@ def tradeoff(
 
     The risk is computed in the worst universe and for this table, which are two curves. The error is exact where the law of the
     published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a confidence
-    interval of 95 %. What is not known is reported as unknown, with a reason.
+    interval of 95 %. An unknown quantity is reported as unknown, with a reason.
 
     Args:
         specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the table.
         table: the table: a file, or a registered table.
-        statistic: ``marginal:ATTR,...``, the table of counts whose error is looked at.
+        statistic: ``marginal:ATTR,...``, the table of counts whose error is computed.
         metric: ``mape`` (percent), ``mae``, ``rmse`` or ``max`` (records).
         risk: ``power:LEVEL``, ``odds``, ``belief`` or ``belief:PRIOR``, each with ``:exchange`` or without; or ``exposure``.
         vary: what varies: ``mechanism.NAME=VALUES``, ``variance=VALUES`` or ``budget=VALUES``, with VALUES as ``1/100,1/2`` or
@@ -134,7 +134,7 @@ def tradeoff(
         progress: called with (done, in all).
 
     Returns:
-        `designs`, each with its points, and with its error at the risk that was asked for.
+        `designs`, each with its points, and with its error at the target risk.
 
     Raises:
         ParameterError: a metric, risk, variation or number of runs is none; a risk that no design reaches.
@@ -231,7 +231,7 @@ def _exchange(documents: Sequence[SpecDocument], given: tuple[str, ...]) -> Exch
 
 @attrs.frozen
 class _Asked:
-    """One design, and what is asked about it."""
+    """One design, and the quantities to be computed."""
 
     design: Design
     table: dp.Table
@@ -241,7 +241,7 @@ class _Asked:
     seed: int
     risk: RiskOfDesign
     known: dict[Fraction | None, dict[str, RiskFound]] = attrs.field(factory=dict, eq=False)
-    """The risks at the values that were looked at: both curves are solved for from them."""
+    """The risks at the evaluated values: both curves are solved for from them."""
 
     def risks(self, value: Fraction | None) -> dict[str, RiskFound]:
         """The risks at a value, computed once."""
@@ -288,7 +288,7 @@ class _Asked:
 
 
 def _check_reached(answer: Tradeoff) -> None:
-    """Raise ParameterError unless some design has the risk that was asked for."""
+    """Raise ParameterError unless some design attains the target risk."""
     every = [(curve.design.name, key, one) for curve in answer.curves for key, one in curve.solved.items()]
     reasons = [(name, key, one) for name, key, one in every if isinstance(one, str)]
     if len(reasons) == len(every):
@@ -496,7 +496,7 @@ def _plain(value: float) -> str:
 
 
 def _asked(value: Fraction) -> str:
-    """A number as it was asked for; to fifteen figures where it has no short form.
+    """A number as it was requested; to fifteen figures where it has no short form.
 
     >>> _asked(Fraction("0.99999")), _asked(Fraction(2, 3)), _asked(Fraction(5))
     ('0.99999', '0.666666666666667', '5')
@@ -505,7 +505,7 @@ def _asked(value: Fraction) -> str:
 
 
 def _rounded(value: exact.Number, side: int) -> str:
-    """To four decimals, towards a side or to the nearest: what is not 1 is not printed as 1."""
+    """To four decimals, towards a side or to the nearest: a number other than 1 is never printed as 1."""
     if value.is_infinite:
         return "infinity"
     near = Fraction(float(value))

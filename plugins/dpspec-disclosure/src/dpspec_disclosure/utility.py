@@ -52,7 +52,7 @@ LEFT_OUT = "x"
 
 @attrs.frozen(kw_only=True)
 class Statistic:
-    """A table of counts whose error is looked at.
+    """A table of counts whose error is computed.
 
     Args:
         attributes: the attributes of the table.
@@ -128,8 +128,8 @@ def error_of(  # noqa: PLR0917 - one design, and what is asked about it
 
     Args:
         mechanism, table, space: what is released.
-        statistic, metric: what is compared.
-        runs: how many releases are drawn where the law is not known.
+        statistic, metric: the statistic that is compared, and the measure of its error.
+        runs: the number of simulated releases where the law is not known.
         seed: the text from which the seeds of the runs are derived.
     """
     if mechanism is None:

@@ -54,7 +54,7 @@ def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> t
 
 
 _FEW = 64
-"""Up to so many records a plain dictionary is quicker than two counters; most pairs that are looked at have less than ten."""
+"""Up to so many records a plain dictionary is quicker than two counters; most pairs have less than ten."""
 
 
 class Minorised(InputDivergence, ABC):

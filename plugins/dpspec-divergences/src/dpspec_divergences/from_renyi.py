@@ -291,7 +291,8 @@ RenyiToApproximateCks = row(
 
 @define
 class RenyiToHockeyStick(Conversion):
-    """The largest p - e^epsilon q of an event with p^alpha q^(1 - alpha) <= e^((alpha - 1) gamma), as one term of D_alpha asks.
+    """The largest p - e^epsilon q of an event with p^alpha q^(1 - alpha) <= e^((alpha - 1) gamma), as one term of D_alpha
+    requires.
 
     With r = e^(gamma - epsilon) and b = alpha/(alpha - 1) it is (r/b)^(alpha - 1)/alpha at p = (r/b)^(alpha - 1), and 1 - 1/r at
     p = 1 from r = b on.

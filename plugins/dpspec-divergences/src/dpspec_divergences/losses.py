@@ -16,7 +16,7 @@ from dpspec.plugin import Bound, Bracket, Number, OutputDivergence, Rational, Te
 from dpspec_divergences.output import MultDelta, Named, both_ways, by_hockey_stick, is_pure
 
 GUARD = 32
-"""Bits by which the working precision exceeds what is asked for."""
+"""Bits by which the working precision exceeds the requested one."""
 
 
 @define
@@ -60,7 +60,7 @@ class Pbdp(Named):
         return both_ways(pair, self._one_way)
 
     def separates_laws(self) -> bool:
-        """A convex curve that touches 1 - a between its ends is 1 - a; at delta = 1 only the end is looked at."""
+        """A convex curve that touches 1 - a between its ends is 1 - a; at delta = 1 only the end is evaluated."""
         return self.delta < 1
 
     def _one_way(self, pair: laws.Dichotomy) -> Bracket:
@@ -202,7 +202,7 @@ class LossTail(Named):
 
 
 def rounded(lower: Number, upper: Number, precision: int = 96) -> Bracket:
-    """The bracket with dyadic ends just outside, for ends whose exact form nobody wants to read."""
+    """The bracket with dyadic ends just outside, for ends whose exact form is too long to read."""
     if upper.is_infinite:
         return Bracket(
             lower=number(exact.dyadic(lower.enclose(precision).lower())) if not lower.is_infinite else lower, upper=upper

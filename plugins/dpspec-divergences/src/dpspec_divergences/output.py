@@ -36,7 +36,7 @@ from dpspec.plugin import (
 )
 
 ORDERS = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 22, 32, 48, 72, 128, 256, 512))
-"""The Renyi orders through which a concentrated claim is looked at."""
+"""The Renyi orders at which a concentrated claim is evaluated first."""
 
 _HALVINGS = 50
 
@@ -74,7 +74,7 @@ def by_power(q: arb, budgets: Sequence[tuple[Fraction, arb]]) -> arb:
 
 
 def _fits(p: float, q: float, limits: list[tuple[float, float]]) -> bool:
-    """Whether ln F <= limit both ways for every order; an order that fails moves to the front, to be asked first next time."""
+    """Whether ln F <= limit both ways for every order; an order that fails moves to the front, to be tested first next time."""
     hit, miss = math.log(p / q), math.log1p(-p) - math.log1p(-q) if p < 1 else -math.inf
     for place, (order, limit) in enumerate(limits):
         forth = _log_sum(math.log(q) + order * hit, math.log1p(-q) + order * miss)
@@ -192,7 +192,7 @@ _HALF_ROOT = exact.sqrt(Fraction(1, 2))
 
 
 def both_ways(pair: laws.Dichotomy, functional: Callable[[laws.Dichotomy], Bracket]) -> Bracket:
-    """The larger of the two directions; a pair that is its own reverse is looked at once."""
+    """The larger of the two directions; a pair that is its own reverse is evaluated once."""
     forth, back = functional(pair), pair.reverse()
     return forth if back is pair else forth | functional(back)
 

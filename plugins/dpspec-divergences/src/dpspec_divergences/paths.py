@@ -58,8 +58,8 @@ LISTED = 2000
 class Neighbour(Minorised):
     """0 for equal datasets, 1 for neighbours, infinity otherwise (Bailie, Gong and Meng 2023).
 
-    It is no metric: nothing is asked of pairs that are not neighbours, and in a universe without neighbour pairs
-    nothing is asked at all.
+    It is no metric: pairs that are not neighbours are not constrained, and in a universe without neighbour pairs
+    nothing is.
 
     Args:
         relation: which datasets are neighbours (in one order or the other).

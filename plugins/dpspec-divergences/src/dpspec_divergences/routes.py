@@ -1,6 +1,6 @@
 """Routes: the formulas by which printed numbers are recomputed, each exact or in a bracket of ball arithmetic.
 
-Those of conversions take a budget to another standard, and back. Small specifications for examples and tests stand at the end.
+Those of conversions take a budget to another standard, and back. Small specifications for examples and tests are at the end.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _log1p_scaled(fraction: Fraction, size: arb) -> Bracket:
 
 @define
 class DNorBudget(Route):
-    """The Lipschitz constant that rho stands for under d-nor: sqrt(rho).
+    """The Lipschitz constant that rho means under d-nor: sqrt(rho).
 
     Args:
         rho: the concentrated budget; without it the specification's.
@@ -375,7 +375,7 @@ class PureToZcdpRoute(Route):
 
 @define
 class ApproximateForProbabilistic(Route):
-    """The approximate budget that a target of probabilistic privacy asks for.
+    """The approximate budget that a target of probabilistic privacy requires.
 
     epsilon = ln(((delta' - delta) e^epsilon' - delta)/delta') inverts `approximate-to-probabilistic`: a mechanism with this
     epsilon at delta keeps every loss, gains too, within epsilon' with probability 1 - delta' (the last row of the table in

@@ -52,8 +52,8 @@ class HockeyStick(Named):
 
     d(P, Q) = sup over events S of P(S) - e^epsilon Q(S), and the same with P and Q exchanged. Its budget is delta: on neighbours
     d <= delta is (epsilon, delta)-privacy, the same as `mult-delta` at that delta. They differ with the distance: two datasets
-    k apart are allowed k delta at the one epsilon here, and k epsilon at the one delta there. At epsilon = 0 it is the total
-    variation; above 0 it is no metric (Barthe and Olmedo 2013).
+    at distance k are allowed k delta at the one epsilon here, and k epsilon at the one delta there. At epsilon = 0 it is the
+    total variation; above 0 it is no metric (Barthe and Olmedo 2013).
 
     Args:
         epsilon: the log-ratio that is free, at least 0.
@@ -142,7 +142,7 @@ def _largest_share(epsilon: Number) -> Fraction:
 
 @define
 class GaussianTradeOff(Named):
-    """Gaussian privacy: the laws are no easier to tell apart than two unit Gaussians mu apart (Dong, Roth and Su 2022).
+    """Gaussian privacy: the laws are at least as hard to distinguish as N(0, 1) and N(mu, 1) (Dong, Roth and Su 2022).
 
     d(P, Q) = the least mu with T(P, Q) >= G_mu, G_mu(a) = Phi(Phi^-1(1 - a) - mu); both directions say the same, since G_mu is
     its own inverse. Its budget is mu. It is exact for two Gaussians of one variance, and in a narrow bracket for laws with a

@@ -14,7 +14,7 @@ pair lies between two with rational atoms, and the number in a bracket.
 Where it is a metric (pure, concentrated, Gaussian privacy, curves), neighbours extend to paths and the budget is multiplied by
 the length k, so that rho grows with k^2: no rule of its own is needed.
 
-Conversions for known noise, Gaussian and discrete Gaussian, use f-divergences of two Gaussians mu apart: in closed form for four
+Conversions for known noise, Gaussian and discrete Gaussian, use f-divergences of N(0, 1) and N(mu, 1): in closed form for four
 generators, by quadrature for the others.
 """
 
@@ -197,7 +197,7 @@ globals().update({cls.__name__: cls for cls in _made()})  # a place for each, as
 
 
 MOST = 10_000
-"""Larger groups are not looked at: delta is then above 1 for every epsilon that is worth stating."""
+"""The largest group that is considered: delta is then above 1 for every epsilon of practical interest."""
 
 LARGEST_GROUP_EPSILON = 200
 """Above this epsilon the delta of a group is taken to be 1, which it is for every delta that is not below e^-200."""
@@ -205,10 +205,10 @@ LARGEST_GROUP_EPSILON = 200
 
 @define
 class ApproximateGroups(Rule):
-    """(epsilon, delta) on neighbours gives (k epsilon, delta sum of e^(i epsilon) over i < k) on datasets k steps apart.
+    """(epsilon, delta) on neighbours gives (k epsilon, delta sum of e^(i epsilon) over i < k) on datasets at k steps.
 
     P_0(S) <= e^epsilon P_1(S) + delta <= ... <= e^(k epsilon) P_k(S) + delta sum of e^(i epsilon), i < k, along a path of k
-    neighbours inside the universe, here the whole space. The new distance is one of neighbours too, each k old steps apart.
+    neighbours inside the universe, here the whole space. The new distance is one of neighbours too, each at k old steps.
 
     >>> from dpspec.plugin import ln
     >>> str(group_delta(Fraction(1, 100), ln(2), 3))

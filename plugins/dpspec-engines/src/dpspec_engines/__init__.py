@@ -1,6 +1,6 @@
 """The first-party plugin of workers: threads, processes and existing distributed systems that run the kernels of a mechanism.
 
-A distributed system is an extra of this plugin and is imported when a release asks for it.
+A distributed system is an extra of this plugin and is imported when a release uses it.
 """
 
 from __future__ import annotations

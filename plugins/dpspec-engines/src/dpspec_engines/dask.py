@@ -1,6 +1,6 @@
-"""Where Dask runs: processes of this machine, or the cluster that Dask's own configuration names.
+"""Workers on Dask: processes of this machine, or the cluster that Dask's own configuration names.
 
-A part holds numbers of records, and a kernel holds the key of the release; whoever sees both can undo it. So what travels is
+A part holds numbers of records, and a kernel holds the key of the release; anyone who sees both can undo it. So the traffic is
 encrypted: a local cluster makes its own TLS certificates, and an address that is not ``tls://`` is refused unless
 Dask's configuration says in so many words that encryption is not required.
 
@@ -54,7 +54,7 @@ def _local(stack: ExitStack) -> Client:
     import dask
     from distributed import Client, LocalCluster
 
-    # Web pages tell everybody on the machine what runs.
+    # Web pages would show the running tasks to all users of the machine.
     stack.enter_context(dask.config.set({f"distributed.{role}.http.routes": [] for role in ("scheduler", "worker")}))
     cluster = LocalCluster(  # type: ignore[no-untyped-call]
         processes=True,
@@ -108,7 +108,7 @@ def _check_workers(client: Client, address: str) -> None:
 
 
 ASK = 5.0
-"""Seconds that a result is waited for before the scheduler is asked whether anybody works on it."""
+"""Seconds of waiting for a result before the scheduler is queried whether a worker processes it."""
 
 
 class Dask(workers.Workers):
@@ -155,7 +155,7 @@ class Dask(workers.Workers):
 
 
 def alive(client: Client) -> dict[str, Any]:
-    """The workers, as the scheduler tells them now.
+    """The workers, as the scheduler currently reports them.
 
     Raises:
         WorkersError: it does not answer.
@@ -173,7 +173,7 @@ def _lost(rule: str) -> errors.WorkersError:
 
 
 def _result(future: Future[Any], client: Client) -> workers.Columns:
-    """The result of one part; while it is waited for, the scheduler is asked now and then whether anybody works."""
+    """The result of one part; during the wait, the scheduler is queried now and then whether a worker processes it."""
     from concurrent.futures import CancelledError
 
     from distributed.scheduler import KilledWorker

@@ -2,7 +2,7 @@
 
 Many training loops shuffle the records, cut them into batches of one size, and account for the batches as if each record were in
 each batch with a probability of its own. These are two mechanisms. In shuffled batches a record is certain to be used, and what a
-batch holds besides is known when the other records are (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha and Zhang 2024).
+batch holds otherwise is known when the other records are (Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha and Zhang 2024).
 """
 
 from __future__ import annotations

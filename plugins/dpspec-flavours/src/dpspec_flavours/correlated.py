@@ -5,8 +5,8 @@ strategy matrix, and Z is independent Gaussian noise of standard deviation `nois
 Denisov et al. 2022). A record that takes part in step t alone moves C G by the column t of C times its gradient, whose l2 norm is
 at most `clip`. Laws of Gaussian noise depend on the norm of that change only. So in units of `clip`, along the line on which the
 gradient moves, the run is `weighted-sums` of records by their step, with Gaussian noise. The proof of these sums is that of the
-run. The matrix of many steps is not listed. Two such Gaussian laws are as far apart as N(0, 1) and N(c, 1), with c the norm of
-the change over the deviation. So the run is then stated as a count of records, with noise of `noise_multiplier` over the
+run. The matrix of many steps is not listed. The divergence of two such Gaussian laws is that of N(0, 1) and N(c, 1), with c the
+norm of the change over the deviation. So the run is then stated as a count of records, with noise of `noise_multiplier` over the
 largest norm of a column.
 
 Gradients may depend on earlier outputs, where each row is released after the steps that it sums (Denisov et al. 2022). Given the

@@ -62,7 +62,7 @@ class PureDP(Flavour):
     """Pure differential privacy: P_x(S) <= e^(epsilon d(x, x')) P_x'(S) for all events S
     (Dwork, McSherry, Nissim and Smith 2006, Definition 1).
 
-    The definition asks d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
+    The definition requires d = 1; the rest follows, since `mult` is a metric and every pair is joined by a path of neighbours.
 
     >>> from dpspec import verify
     >>> flavour = PureDP()
@@ -113,7 +113,7 @@ def relaxed(standard: OutputDivergence, value: exact.NumberLike, *, parameter: s
 
 
 def between_neighbours(standard: OutputDivergence, value: exact.NumberLike, *, parameter: str = "epsilon") -> PrivacySpec:
-    """The same, asked of datasets that differ in one record alone: what a definition for neighbours says, and no more."""
+    """The same, restricted to datasets that differ in one record: the definition for neighbours, and no more."""
     return relaxed(standard, value, parameter=parameter).replace(input_divergence=Neighbour(relation=DifferInOnePosition()))
 
 
@@ -126,14 +126,14 @@ def _noisy(outcome: Any) -> Hashable:
 
 @define
 class RevealByChance(Mechanism):
-    """Publishes the dataset with some probability, and else what another mechanism says; the outcome tells which.
+    """Publishes the dataset with some probability, and otherwise applies another mechanism; the outcome shows which.
 
-    When the other is epsilon-private and the chance is at most delta, this is (epsilon, delta)-private, and not pure for any
+    When the other is epsilon-private and the probability is at most delta, this is (epsilon, delta)-private, and not pure for any
     epsilon: the events that only one of two datasets can show have probability `chance`
     (Dwork, Kenthapadi, McSherry, Mironov and Naor 2006).
 
     Args:
-        mechanism: what is asked otherwise.
+        mechanism: the mechanism that is applied otherwise.
         chance: the probability of publishing the data, the same for every dataset.
 
     >>> mechanism = RevealByChance(mechanism=RandomisedResponse(keep_probability="3/4"), chance="1/5")
@@ -169,7 +169,8 @@ _KNOTS = tuple((Fraction(a, 9), Fraction(b, 9)) for a, b in ((0, 9), (1, 5), (5,
 
 
 class GaussianDP(Flavour):
-    """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians that far apart.
+    """Gaussian differential privacy: T(P_x, P_x') >= G_(mu d(x, x')), the curve of two unit Gaussians with this difference of
+    means.
 
     >>> from dpspec import verify
     >>> flavour = GaussianDP()
@@ -262,7 +263,7 @@ def _each(bit_laws: tuple[Mapping[str, Fraction], Mapping[str, Fraction]]) -> Li
 
 
 def _seldom_shown(chance: Fraction) -> ListedLaws:
-    """Randomised response with 3/4, but each answer is shown as it is, in capitals, with some chance of its own."""
+    """Randomised response with 3/4, but each answer is shown unchanged, in capitals, with a probability of its own."""
     laws = []
     for true, false in (("n", "y"), ("y", "n")):
         laws.append({true.upper(): chance, true: (1 - chance) * Fraction(3, 4), false: (1 - chance) * Fraction(1, 4)})
@@ -403,7 +404,8 @@ class ZeroConcentratedDP(Flavour):
     """Zero-concentrated differential privacy: D_alpha(P_x || P_x') <= alpha rho d(x, x')^2 for all alpha > 1
     (Bun and Steinke 2016, Definition 1.1).
 
-    The definition asks d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition 1.9).
+    The definition requires d = 1; the rest follows, since the root of the largest D_alpha/alpha is a metric (their Proposition
+    1.9).
 
     >>> from dpspec import verify
     >>> flavour = ZeroConcentratedDP()

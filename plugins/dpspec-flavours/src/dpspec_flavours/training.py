@@ -1,11 +1,12 @@
 """Training runs with differentially private gradient descent: what they promise, and the noise, rate or steps for a target.
 
-In each step every record takes part with a probability, independently of all others; the gradients of those that do are cut to
-an l2 norm of at most `clip` and added up, with Gaussian noise of standard deviation `noise_multiplier` x `clip` on each number
+In each step every record takes part with a probability, independently of all others; the gradients of those that do are cut to an
+l2 norm of at most `clip` and added up, with Gaussian noise of standard deviation `noise_multiplier` x `clip` on each number
 (Abadi et al. 2016, Algorithm 1). One record moves such a sum by at most `clip`. Measured in units of `clip`, along the line on
-which it moves, a step is a count of records with noise of standard deviation `noise_multiplier`. Gaussian laws that are nearer to
-each other can be simulated from those `clip` apart, and pairs that dominate each step, whatever came before, dominate all steps
-together (Zhu, Dong and Wang 2022, Theorems 10 and 11). So what is proved of the counts holds for the training run.
+which it moves, a step is a count of records with noise of standard deviation `noise_multiplier`. Gaussian laws with a smaller
+difference of means can be simulated from those with difference `clip`, and pairs that dominate each step, for every history,
+dominate all steps together (Zhu, Dong and Wang 2022, Theorems 10 and 11). So what is proved of the counts holds for the training
+run.
 """
 
 from __future__ import annotations
@@ -108,8 +109,8 @@ class Calibration:
         value: that number, on the safe side.
         epsilon: what the run spends with it at delta, with both ends proved.
         delta: of (epsilon, delta).
-        target: the epsilon that was asked for.
-        steps, rate, noise_multiplier: the run, with the number that was found.
+        target: the target epsilon.
+        steps, rate, noise_multiplier: the run, with the computed number.
         run: the statement of the run, with the target as its budget.
     """
 

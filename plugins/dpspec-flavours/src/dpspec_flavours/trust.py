@@ -1,4 +1,4 @@
-"""Flavours about who is trusted with what: nobody (local), a shuffler, everybody with the features, the attacker with nothing.
+"""Flavours of the trust model: local (no one is trusted), shuffled, known features, and attackers without knowledge.
 
 The shuffler makes reports without the names of those who made them.
 """
@@ -60,7 +60,7 @@ def _nameless(reports: Any) -> Hashable:
 
 @define
 class Shuffled(Mechanism):
-    """What a mechanism that answers with a sequence says, in no order: the sequence of reports as a multiset (Cheu et al. 2019).
+    """The shuffled output of a mechanism that answers with a sequence: the multiset of its reports (Cheu et al. 2019).
 
     A uniformly random order of the reports and their multiset determine the same laws up to randomness that is free of the
     data, so that every output divergence gives both the same number. Where every dataset has n records at least, the others
@@ -144,17 +144,17 @@ MOST_OTHERS = 2_000
 class ShuffledReports(grammar.View):
     """Reports in random order: a bound from above.
 
-    Let a report lean by (a, b): of categories v and w, some outcomes have probability a under v and b < a under w, all in one
-    ratio, some the other way round, and the rest are equally likely under both. Let A and B be the laws of the former two, when
-    they occur. As no ratio is beyond a/b, a report of any category has b A + b B in it. So each of the others is, by a coin that
-    is shown, a clone with probability 2b: a draw from A or B, as likely. The record itself, by another coin, leans with
-    probability a + b, to A with probability a/(a + b) under v and b/(a + b) under w. What is reported is computed from the
-    number of draws from A among these and from what the coins leave, which v and w do not change (Feldman, McMillan and Talwar
-    2021, Theorem 3.1, for this shape).
+    Let a report be biased by (a, b): of categories v and w, some outcomes have probability a under v and b < a under w, all in
+    one ratio, some the other way round, and the rest are equally likely under both. Let A and B be the laws of the former two,
+    when they occur. As no ratio is beyond a/b, a report of any category contains the mixture b A + b B. So each of the others is
+    a clone with probability 2b, by a published random bit: a draw from A or B, with equal probabilities. The record itself is, by
+    another random bit, biased with probability a + b, to A with probability a/(a + b) under v and b/(a + b) under w. The output
+    is computed from the number of draws from A among these and from what the coins leave, which v and w do not change (Feldman,
+    McMillan and Talwar 2021, Theorem 3.1, for this shape).
 
     Args:
         table: the categories.
-        laws: of one report, of two categories; any two are as far apart as any others.
+        laws: of one report, of two categories; any two have the same divergence.
         others: there are at least so many others among the records that are read; fewer clones are never harder to see through.
     """
 
@@ -189,7 +189,8 @@ class ShuffledReports(grammar.View):
 
 
 def leaning_of(one: Law, other: Law) -> tuple[Fraction, Fraction] | None:
-    """(a, b) of the laws of one report of two categories; None where they have another shape, or something tells for certain.
+    """(a, b) of the laws of one report of two categories; None where they have another shape, or an outcome identifies a
+    category.
 
     >>> leaning_of(FiniteLaw.of({"x": "1/2", "y": "1/4", "z": "1/4"}), FiniteLaw.of({"x": "1/4", "y": "1/2", "z": "1/4"}))
     (Fraction(1, 2), Fraction(1, 4))
@@ -205,10 +206,10 @@ def leaning_of(one: Law, other: Law) -> tuple[Fraction, Fraction] | None:
 
 @attrs.frozen
 class _Cloned(Law):
-    """The number of clones among the others, whether the record leans, and the draws from A among them all.
+    """The number of clones among the others, whether the record is biased, and the draws from A among them all.
 
     Args:
-        ours, theirs: the probabilities with which the record leans to A and to B.
+        ours, theirs: the probabilities of A and B for the record, where it is biased.
         others: how many others there are.
     """
 
@@ -238,7 +239,7 @@ class _Cloned(Law):
 
 @lru_cache(maxsize=64)
 def _clone_masses(ours: Fraction, theirs: Fraction, others: int) -> tuple[tuple[tuple[Fraction, Fraction], bool], ...]:
-    """P and Q of a number of clones and of draws from A, for a record that leans; of those far out together."""
+    """P and Q of a number of clones and of draws from A, for a biased record; of those far out together."""
     found: list[tuple[tuple[Fraction, Fraction], bool]] = []
     for clones, chance in _few_clones(others, 2 * min(ours, theirs)).items():
         far = 5 * math.isqrt(clones) + 10
@@ -293,7 +294,7 @@ def _spec(
 
 
 class FreeLunchPrivacy(Flavour):
-    """Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', however far apart.
+    """Free-lunch privacy: P_x(S) <= e^epsilon P_x'(S) for all datasets x, x', whatever their distance.
 
     It protects whatever the attacker may assume about the data, and so lets nothing be learnt about everybody together either:
     Kifer
@@ -383,10 +384,10 @@ def _same_age(pairs: Iterable[tuple[Any, Any]]) -> Policy:
 
 
 class LocalDP(Flavour):
-    """Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who trusts nobody.
+    """Local differential privacy: P_v(S) <= e^epsilon P_v'(S) for all values v, v' of one person, who trusts no other party.
 
     The dataset is one record, and the mechanism is what its owner runs before anything is sent. A protocol in one round
-    keeps it when the randomiser of each person does; that these run apart is a fact about the program, not about its laws.
+    satisfies it when the randomiser of each person does; that these run separately is a property of the program, not of its laws.
 
     >>> from dpspec import verify
     >>> flavour = LocalDP()

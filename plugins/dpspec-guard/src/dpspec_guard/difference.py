@@ -1,4 +1,4 @@
-"""What changed between two versions of specification files, and what it does to the promises."""
+"""The difference of two versions of specification files, and its effect on the promises."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class BlockChange:
 
 @attrs.frozen(kw_only=True)
 class Consequence:
-    """What an attacker may find out, before and after.
+    """The inferences of an attacker, before and after.
 
     Args:
         what: the quantity.
@@ -81,7 +81,7 @@ class Consequence:
 
 @attrs.frozen(kw_only=True)
 class Finding:
-    """Something that makes the diff fail.
+    """A reason why the diff fails.
 
     Args:
         code: weaker, incomparable, undecided, terms, verdict, removed, history or unreadable.
@@ -115,8 +115,8 @@ class FileDifference:
         blocks: the blocks that changed.
         terms: the terms of the deployment that changed.
         others: further keys of the file that changed.
-        consequences: what an attacker may find out, before and after.
-        standings: how the claims stand.
+        consequences: the inferences of an attacker, before and after.
+        standings: the status of the claims.
         hashes: those of both promises.
         findings: what makes the diff fail.
     """
@@ -422,7 +422,7 @@ _NAMES = {
 
 
 def _others(old: SpecDocument, new: SpecDocument) -> Iterator[str]:
-    """The keys of the file that changed beside the blocks."""
+    """The changed keys of the file other than the blocks."""
     left_out = ("path", "text", "sha256", "spec", "parts")
     fields = [field.name for field in attrs.fields(SpecDocument) if field.name not in left_out]
     found = (_NAMES.get(name, name) for name in fields if getattr(old, name) != getattr(new, name))

@@ -1,4 +1,4 @@
-"""What a verdict depends on beside the file: the packages that read and judge it, by version and content."""
+"""Dependencies of a verdict other than the file: the packages that read and verify it, by version and content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the package gives to Python: `dpspec.diff`, `dpspec.lock` and `dpspec.verify_locked`."""
+"""The Python functions of the package: `dpspec.diff`, `dpspec.lock` and `dpspec.verify_locked`."""
 
 from __future__ import annotations
 

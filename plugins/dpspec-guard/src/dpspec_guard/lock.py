@@ -56,7 +56,7 @@ class LockError(DpspecError):
 
 @attrs.frozen(kw_only=True)
 class LockedFile:
-    """What was found about one file.
+    """The result of the verification of one file.
 
     Args:
         file: its path from the folder of the lock, with slashes.
@@ -327,7 +327,7 @@ def _sha256(path: Path) -> str:
 
 @attrs.frozen(kw_only=True)
 class LockCheck:
-    """What became of the files of a lock.
+    """The comparison of the files with a lock.
 
     Args:
         files: what holds now, by file: recorded where nothing changed, else verified anew.

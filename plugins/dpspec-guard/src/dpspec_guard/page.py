@@ -200,7 +200,7 @@ def _pair_markdown(pair: SeparatingPair) -> Iterator[str]:
 
 
 def data(found: Difference) -> JsonData:
-    """What ``--format json`` prints beside the command and the exit code."""
+    """The fields that ``--format json`` prints in addition to the command and the exit code."""
     return {
         "old": found.old,
         "new": found.new,

@@ -1,4 +1,4 @@
-"""What a file promises, without what it says for people: its canonical text, its hash, and its promises by view."""
+"""The promise of a file, without its texts for readers: its canonical form, its hash, and its promises by view."""
 
 from __future__ import annotations
 

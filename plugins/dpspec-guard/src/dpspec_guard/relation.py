@@ -1,4 +1,4 @@
-"""How a new promise relates to an old one, from the two answers of `compare`."""
+"""The relation of a new promise to an old one, from the two answers of `compare`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dpspec_guard.promise import Group, grouped
 
 
 class Effect(enum.Enum):
-    """What a change does to a promise; the word, and whether the old promise follows from the new one (None: unknown)."""
+    """The effect of a change on a promise; the word, and whether the old promise follows from the new one (None: unknown)."""
 
     EQUAL = ("equal", True)
     STRONGER = ("stronger", True)
@@ -49,7 +49,7 @@ class SeparatingPair:
         mechanism: what it does.
         argument: why it keeps the one.
         check: what the exact engine found against the other.
-        is_outside: whether one of the two is no dataset of the promise that is kept, which asks nothing there.
+        is_outside: whether one of the two is no dataset of the promise that the mechanism keeps, which does not constrain it.
     """
 
     left: str
@@ -77,7 +77,7 @@ class Implied:
 
 @attrs.frozen(kw_only=True)
 class Relation:
-    """How a new promise relates to an old one.
+    """The relation of a new promise to an old one.
 
     Args:
         kept: whether NEW implies OLD.
@@ -102,7 +102,7 @@ class Relation:
 def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relation:
     """How the promises of a file relate to those that it made before; both answers are those of `dpspec compare`.
 
-    A promise about somebody's view of the system, or to a share of the units, is held against promises about the same view and to
+    A promise about a view of the system, or to a share of the units, is compared with promises about the same view and to
     the same share, or to all. One that has no counterpart is lost. A promise that did not change implies itself, also where its
     number is not published, so that `compare` cannot relate it to another one.
     """

@@ -103,7 +103,7 @@ def _range(text: str) -> tuple[str, str]:
 
 
 def _pair(old: str, new: str) -> tuple[Side, Side]:
-    """Two paths, two revisions, or one of each: a revision is then restricted to the path beside it."""
+    """Two paths, two revisions, or one of each: a revision is then restricted to the given path."""
     is_path = {name: Path(name).exists() for name in (old, new)}
     if is_path[old] and is_path[new]:
         first, second = _of_path(Path(old)), _of_path(Path(new))

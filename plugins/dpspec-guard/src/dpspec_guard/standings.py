@@ -1,4 +1,4 @@
-"""How much is known in favour of a claim, for every claim status."""
+"""The strength of the evidence for a claim, for every claim status."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a file says of its deployment that decides what the promise is worth, and that the five blocks do not say.
+"""Terms of a deployment that affect the value of the promise, and that the five blocks do not contain.
 
-The period after which the budget is renewed, whether there is one release or many, who sees the data as they are, and what the
-units of the blocks stand for. `compare` does not read them.
+The period after which the budget is renewed, whether there is one release or many, who has access to the raw data, and the
+meaning of the units of the blocks. `compare` does not read them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dpspec import SpecDocument
 _DAYS = MappingProxyType({"day": (1, 1), "week": (7, 7), "month": (28, 31), "quarter": (90, 92), "year": (365, 366)})
 """The fewest and the most days of each period."""
 _TRUST = ("local", "shuffle", "central")
-"""Who sees the data as they are: no one, no one who can tell whose they are, the publisher; the strongest promise first."""
+"""The parties with access to the raw data: none, one that cannot link them to persons, the publisher; the strongest first."""
 
 
 @attrs.frozen(kw_only=True)

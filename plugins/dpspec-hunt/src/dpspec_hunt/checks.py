@@ -32,7 +32,7 @@ ANNOTATIONS = {
     "random-state": "np.random.RandomState",
     "torch": "torch.Generator",
 }
-"""Adapter to the annotation by which a function asks for it."""
+"""Adapter to the annotation by which a function requests it."""
 IMPORTS = {"np": "import numpy as np", "pd": "import pandas as pd", "random": "import random", "torch": "import torch"}
 
 
@@ -102,8 +102,7 @@ def check(plan: Plan, seconds: float, *, jailed: bool = True) -> Checked:
         plan: with a specification.
         seconds: of processor time.
         jailed: whether nothing of the code can change a file, open a socket or be seen outside. Without, it has the rights of
-        this
-            process.
+            this process.
     """
     with tempfile.TemporaryDirectory(prefix="dpspec-hunt-") as folder:
         scratch = Path(folder)

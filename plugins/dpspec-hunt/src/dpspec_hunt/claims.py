@@ -1,9 +1,9 @@
-"""What a function claims: which standard, with which numbers, between which neighbours, as its text says it.
+"""The claim of a function: standard, numbers and neighbours, as stated in its text.
 
 What is read is the text of the function, of its class, and its parameters; the words that said so are kept as evidence. A
 statement is an expression before the words of a guarantee: `0.5-DP`, `(2 * epsilon, 1e-6)-differentially private`. Where two
-statements differ, or the words beside one speak of something else (a theorem, another paper, a guarantee per record), it is a
-doubt, and doubts are asked.
+statements differ, or the words around one are about something else (a theorem, another paper, a guarantee per record), it is a
+doubt, and the user is asked.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _DOUBTS = re.compile(
     r"\b(?:sec|thm|lem|prop|def|fig|eq|ref|alg|ch|v)\b|\bchapter|\bappendix|\bexample|\be\.g\b|\bour\b|\btheir\b",
     re.IGNORECASE,
 )
-"""Words beside a statement that make it doubtful whether it is one about the whole function."""
+"""Words next to a statement that make it doubtful whether it is one about the whole function."""
 _NEIGHBOURS = (
     ("add-remove", re.compile(
         r"add(?:ing|s|ed)?(?:[ /-]+(?:or|and)?[ /-]*)remov|presence or absence|unbounded[ -](?:dp|differential)|"
@@ -82,7 +82,7 @@ STRICTEST = ("replace-one", "one-entry", "add-remove")
 
 @attrs.frozen(kw_only=True)
 class Fact:
-    """Something that is taken to be so.
+    """An assumption, with its source.
 
     Args:
         about: what, such as `epsilon` or `neighbours`.

@@ -1,4 +1,4 @@
-"""Which functions draw noise: by reading calls of generators, and calls of functions that do.
+"""Finds the functions that draw noise, from calls of generators, and calls of functions that make such calls.
 
 A call is a draw when its function is one of a library of randomness (`numpy.random.laplace`, `random.gauss`,
 `scipy.stats.laplace.rvs`, a constructor of OpenDP), or a method of a generator (`rng.laplace`). A generator is a parameter or an
@@ -48,7 +48,7 @@ OF_NOISE = frozenset({
     "laplace", "gumbel", "standard_normal", "standard_cauchy", "normalvariate", "expovariate", "gauss", "discrete_laplace",
     "discrete_gaussian", "randomise", "randomize", "rvs",
 })  # fmt: skip
-"""Methods that draw noise, whoever they belong to."""
+"""Names of methods that draw noise, on any object."""
 
 AnyFunction: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -161,12 +161,12 @@ def _name(classes: _Classes, node: AnyFunction) -> str:
 
 @attrs.frozen(kw_only=True)
 class _Index:
-    """All functions of some modules, and what the names in these modules stand for.
+    """All functions of some modules, and the definitions of the names in these modules.
 
     Args:
         functions: file and name to its module, classes and definitions: under conditions there may be several.
         files: name of a module to the modules of that name.
-        names: file to what the names in it stand for.
+        names: file to the definitions of the names in it.
         bases: file and name of a class to what it inherits from.
         methods: file to the methods of classes that are made or imported in it, by their names.
     """
@@ -201,7 +201,7 @@ class _Index:
         return cls(functions=functions, files=files, names=names, bases=of_class, methods=methods)
 
     def named(self, module: Module, name: str) -> Iterator[_Key]:
-        """The functions for which a dotted name in a module may stand."""
+        """The functions that a dotted name in a module may denote."""
         if (module.path, name) in self.functions:
             yield module.path, name
         pieces = self.names[module.path].resolved(name).split(".")
@@ -240,7 +240,7 @@ def dotted(node: ast.expr) -> str:
 
 @attrs.frozen(kw_only=True)
 class _Names:
-    """What the names of a module stand for.
+    """The definitions of the names of a module.
 
     Args:
         module: its name.
@@ -348,7 +348,7 @@ def _makes(part: ast.AST) -> bool:
 
 
 def _calls(node: AnyFunction, module: Module, classes: _Classes, index: _Index) -> Iterator[tuple[_Key, Draw]]:
-    """The functions of these modules that a function calls, or hands on by name."""
+    """The functions of these modules that a function calls, or passes on by name."""
     owner = ".".join(one.name for one in classes)
     for part in _parts(node):
         if not isinstance(part, ast.Name | ast.Attribute):

@@ -1,7 +1,7 @@
 """`dpspec hunt`: the functions of a repository or package that draw noise, each with what it claims and a verdict.
 
-find     modules, draws      by reading; nothing is imported
-plan     claims, shapes      what is claimed, on which datasets, between which neighbours; what nothing says is asked
+find     modules, draws      by static analysis; nothing is imported
+plan     claims, shapes      the claim, the datasets, the neighbours; the user is asked for missing parts
 check    jail, checks        `dpspec verify --function`, in a jail
 write    a folder            report, answers, and for each function a specification and a test
 """

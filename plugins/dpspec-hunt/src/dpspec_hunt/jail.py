@@ -1,4 +1,4 @@
-"""A jail for code that nobody has read: it changes no file, opens no socket, and has no rights but those of a guest.
+"""A jail for untrusted code: it changes no file, opens no socket, and has no rights but those of a guest.
 
     python -I -m dpspec_hunt.jail locked SCRATCH verify ...
 
@@ -201,8 +201,8 @@ _Line: TypeAlias = tuple[int, int, int, int]
 def _filter(machine: str) -> list[_Line]:
     """The filter of the calls of a machine.
 
-    A session or a process group of its own is not made, and this is not reported as a failure: whoever started the jail ends its
-    group, and then nothing of it is left.
+    A session or a process group of its own is not made, and this is not reported as a failure: the process that started the jail
+    ends its group, and then nothing of it is left.
     """
     calls = _CALLS[machine]
     lines: list[_Line] = [(_LOAD, 0, 0, _MACHINE), (_EQUAL, 1, 0, _MACHINES[machine]), (_RETURN, 0, 0, _KILL)]
@@ -228,7 +228,7 @@ def _where(number: int, lines: Sequence[_Line]) -> list[_Line]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Lock this process where that is asked for, and run a command of dpspec in the scratch folder."""
+    """Lock this process on request, and run a command of dpspec in the scratch folder."""
     how, scratch, *rest = arguments
     os.chdir(scratch)
     if how == "locked":

@@ -1,4 +1,4 @@
-"""How a check imports the module of a function: that file and no other, with modules of Python and of dpspec as they are.
+"""The import of the module of a function: that file and no other, with modules of Python and of dpspec unchanged.
 
 A folder may hold a module called `random` or `numpy`, or a package that is installed in another version as well. Inside the
 jail the folder comes first, as it does for its authors, except for names that dpspec needs itself. A module of the folder
@@ -24,7 +24,7 @@ _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 class SourceLoader(SourceFileLoader):
-    """Loads a module from its source; compiled code beside it need not be of that source, and is not read."""
+    """Loads a module from its source; compiled code next to it may be of another source, and is not read."""
 
     def path_stats(self, path: str | bytes) -> Mapping[str, Any]:
         """Nothing that compiled code could be compared with."""

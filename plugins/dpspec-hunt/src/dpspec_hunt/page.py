@@ -1,4 +1,4 @@
-"""What was found, in text, as Markdown, as data, and as a file of answers to edit."""
+"""The results of a hunt, in text, as Markdown, as data, and as a file of answers to edit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a function that draws is checked: how it is called, on which datasets, and what it is held against.
+"""The plan of a check of a function: its call, the datasets, and the specification.
 
 A plan is made of facts. Each says whether the code states it or it is a guess; what neither code nor answers say is a guess
 that has to be accepted, and so is what they say doubtfully. A function that cannot be called has a reason instead.
@@ -77,7 +77,7 @@ _ONE_BIT = frozenset({"bit", "truth", "response", "vote", "secret_bit", "true_bi
 
 @attrs.frozen(kw_only=True)
 class Plan:
-    """How a function is checked.
+    """The plan of the check of one function.
 
     Args:
         drawing: the function.

@@ -1,4 +1,4 @@
-"""What a hunt found."""
+"""The results of a hunt."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dpspec_hunt.plans import Plan
 
 @attrs.frozen(kw_only=True)
 class Checked:
-    """What came of a check.
+    """The result of a check.
 
     Args:
         plan: what was checked.
@@ -30,7 +30,7 @@ class Checked:
 
 @attrs.frozen(kw_only=True)
 class Hunt:
-    """What was found.
+    """The results of a hunt.
 
     Args:
         target: where.

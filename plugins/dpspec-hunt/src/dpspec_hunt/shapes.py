@@ -1,4 +1,4 @@
-"""What a function reads: lists of entries, counts, one number, or one answer of each person; by how it uses its dataset.
+"""The type of dataset that a function expects: lists of entries, counts, one number, or one answer of each person; by its use.
 
     counts     a list of whole numbers, each an answer of a query; one record changes one of them by 1
     number     one such answer
@@ -51,10 +51,10 @@ _NUMBERS = frozenset({
 
 @attrs.frozen(kw_only=True)
 class Uses:
-    """How a function uses its dataset.
+    """The uses of its dataset in a function.
 
     Args:
-        whole: whether it is asked for its length, iterated, summed, or indexed.
+        whole: whether its length is read, or it is iterated, summed, or indexed.
         arithmetic: whether it is added to or multiplied as it is.
         array: whether it is used as an array.
         frame: whether it is used as a data frame.

@@ -172,7 +172,7 @@ def _data(name: str, model: InferenceModel, found: Inference) -> dict[str, Any]:
 
 
 def _shown(value: Value) -> str:
-    """A number to six digits, an exact fraction beside its decimal where it is short.
+    """A number to six digits, an exact fraction with its decimal where it is short.
 
     >>> _shown(Fraction(1, 4)), _shown(Fraction(1, 17)), _shown(2.5e-7), _shown(Fraction(43))
     ('0.25', '1/17 (0.0588235)', '2.5e-07', '43')

@@ -17,7 +17,7 @@ With w_j = e^(-rho j^2) and r_j = e^(-rho (2 j + 1)), the outcome 1 + j above th
 
 The true count is `known` + 1 when the target has the attributes in question, and `known` otherwise; p is the prior probability of
 what is true, the former. The release is the count with discrete Gaussian noise, P(noise = k) proportional to exp(-rho k^2). Only
-the difference of a released value from `known` matters (Kazan 2025, Section 2.6.1), so outcomes are told by that difference.
+the difference of a released value from `known` matters (Kazan 2025, Section 2.6.1), so outcomes are represented by it.
 
 **Post-processed counts**: the released block count is fitted to the known count of its group (Kazan 2025).
 
@@ -26,7 +26,7 @@ The fit moves the noisy counts as little as possible so that they add up to x2, 
     tau = (d x1* + (x2 - y1*)) / (d + 1),       then 0 if tau < 0, x2 if tau > x2, else the nearest integer.
 
 The thesis claims that this never raises the marginal risk (Kazan 2025, Section 2.11). It can, against an attacker who saw x1*
-alone, because the fitted count also carries y1*. Data processing bounds it by the risk to somebody who sees (x1*, y1*)
+alone, because the fitted count also carries y1*. Data processing bounds it by the risk to an attacker who sees (x1*, y1*)
 (`ceiling`).
 
 **The uniqueness attacker**: one variable of the target is unknown, and its other attributes are unique at several levels (Kazan
@@ -78,7 +78,7 @@ class Intervals:
 
 
 def posteriors(released: Sequence[int], rho: Fraction, priors: Sequence[Fraction]) -> Intervals:
-    """The belief in the true count after every released value, told by its difference from the known count (Kazan 2025).
+    """The belief in the true count after every released value, represented by its difference from the known count (Kazan 2025).
 
     Args:
         released: x* - known, up to 2^50 either way.
@@ -180,7 +180,7 @@ def summed_mean_posteriors(rho: Fraction, priors: Sequence[Fraction], *, precisi
 
 
 def realised_risks(released: Floats, rho: float, prior: float) -> Floats:
-    """R' of many released counts, each told by its difference from the known count (Kazan 2025, equation 2.4), in floats.
+    """R' of many released counts, represented by their differences from the known count (Kazan 2025, equation 2.4), in floats.
 
     >>> [round(float(risk), 3) for risk in realised_risks(np.array([1.0, 5.0]), 0.0992263, 0.5)]
     [1.05, 1.419]
@@ -227,7 +227,7 @@ EQUIVALENT = {
     "misreport": "the prior probability that the target answered correctly; all other records of the block are known",
     "unknown-variable": "the prior probability of the true value of one variable of the target, all others known",
 }
-"""What p stands for in attacks with the same formulas (Kazan 2025, Section 2.6.2)."""
+"""The meaning of p in attacks with the same formulas (Kazan 2025, Section 2.6.2)."""
 
 
 def read_rho(rho: exact.NumberLike) -> Fraction:
@@ -410,7 +410,7 @@ def fitted(block: int, others: int, total: int, d: int) -> int:
 
 @attrs.frozen(kw_only=True)
 class CountFit:
-    """The attack on a fitted count of somebody who knows the true count of the group, for x1 = 1 and `known` = 0 (Kazan 2025).
+    """The attack on a fitted count by an attacker who knows the true count of the group, for x1 = 1 and `known` = 0 (Kazan 2025).
 
     Args:
         rho: the budget of every block's count.
@@ -455,7 +455,7 @@ class CountFit:
 
 
 def ceiling(rho: exact.NumberLike, others: int, prior: exact.NumberLike) -> Bracket:
-    """The marginal risk to somebody who sees (x1*, y1*) and knows x2: no fit of them can raise it.
+    """The marginal risk to an attacker who sees (x1*, y1*) and knows x2: no fit of them can raise it.
 
     >>> ceiling("0.09922635", 27, "1/2").lower.decimal(5)
     '1.049'

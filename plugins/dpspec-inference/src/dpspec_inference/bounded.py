@@ -178,7 +178,7 @@ class MeanAndVariance(InferenceModel):
         mechanism = released.mechanism
         if not is_a(mechanism, LaplaceMoments):
             raise misfit(self.name, mechanism, "use laplace-moments")
-        assert isinstance(mechanism, LaplaceMoments)  # noqa: S101 - just asked
+        assert isinstance(mechanism, LaplaceMoments)  # noqa: S101 - checked above
         size = mechanism.size(released.spec.space)
         if "n" in released.numbers and released.numbers["n"] != size:
             rule = f"is of {released.numbers['n']} values, and the specification is of {size}"

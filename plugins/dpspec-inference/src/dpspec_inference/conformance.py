@@ -16,7 +16,7 @@ from dpspec_inference.model import InferenceModel, ReleasedData
 
 @attrs.frozen(kw_only=True, eq=False)
 class Calibration:
-    """How calibrated the posterior of one unknown number is.
+    """The calibration of the posterior of one unknown number.
 
     Args:
         name: of what.

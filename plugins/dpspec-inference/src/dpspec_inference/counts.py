@@ -246,13 +246,13 @@ def variance_of(noise: Law) -> float:
         if isinstance(noise, laws.TwoSidedGeometricLaw):
             ratio = (-noise.decay.enclose(PRECISION)).exp()
             return float((2 * ratio / (1 - ratio) ** 2).mid())
-        assert isinstance(noise, laws.DiscreteGaussianLaw)  # noqa: S101 - no other law is asked for
+        assert isinstance(noise, laws.DiscreteGaussianLaw)  # noqa: S101 - no other law occurs here
         reach = 4 + math.ceil(14 * math.sqrt(float(noise.variance)))
         return float(sum((2 * k * k * noise.mass(k, PRECISION) for k in range(1, reach)), arb(0)).mid())
 
 
 def _mass(noise: Law, shift: int) -> arb:
-    assert isinstance(noise, (laws.TwoSidedGeometricLaw, laws.DiscreteGaussianLaw))  # noqa: S101 - no other law is asked for
+    assert isinstance(noise, (laws.TwoSidedGeometricLaw, laws.DiscreteGaussianLaw))  # noqa: S101 - no other law occurs here
     return noise.mass(shift, PRECISION)
 
 

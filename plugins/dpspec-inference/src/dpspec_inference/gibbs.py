@@ -90,7 +90,7 @@ _LEAST = 1e-12
 
 
 class Conditional(Enum):
-    """Which conditional of sigma^2 is used under the informative prior."""
+    """The conditional of sigma^2 that is used under the informative prior."""
 
     CORRECT = "correct"
     PRINTED = "printed"
@@ -122,7 +122,7 @@ def sample(
         prior: of (mu, sigma^2).
         constrained: whether parameters and statistics are cut to their feasible sets.
         sweeps, warmup: kept and dropped sweeps of each chain. They mix slowly where sigma^2/n is far below 1/(epsilon1 n)^2.
-       chains: how many run at once.
+        chains: how many run at once.
         conditional: see `Conditional`.
         seed: of numpy's generator.
 

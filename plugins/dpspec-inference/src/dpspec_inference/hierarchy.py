@@ -148,7 +148,7 @@ class Released:
 
 @attrs.frozen(kw_only=True)
 class TwoLevels:
-    """What the attacker knows, and the budgets of the counts.
+    """The knowledge of the attacker, and the budgets of the counts.
 
     Args:
         rho_block: rho1, of every block.
@@ -236,7 +236,7 @@ _REACH = 10.0
 
 @attrs.frozen(kw_only=True)
 class ChainDraws:
-    """What a chain visited.
+    """The draws of a chain.
 
     Args:
         ones: how often X1 was known + 1.

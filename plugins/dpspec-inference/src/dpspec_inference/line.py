@@ -141,7 +141,7 @@ class SimpleRegression(InferenceModel):
         mechanism = released.mechanism
         if not is_a(mechanism, LaplaceRegression):
             raise misfit(self.name, mechanism, "use laplace-regression")
-        assert isinstance(mechanism, LaplaceRegression)  # noqa: S101 - just asked
+        assert isinstance(mechanism, LaplaceRegression)  # noqa: S101 - checked above
         size = mechanism.size(released.spec.space)
         if "n" in released.numbers and released.numbers["n"] != size:
             rule = f"is of {released.numbers['n']} records, and the specification is of {size}"

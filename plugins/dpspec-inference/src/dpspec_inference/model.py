@@ -1,4 +1,4 @@
-"""What a model of inference is: from a release and the law that its mechanism states, to estimates and posteriors.
+"""Models of inference: from a release and the law that its mechanism states, to estimates and posteriors.
 
 A model is a class derived from `InferenceModel`, declared with `define`. Its distribution names it in the entry-point group
 ``dpspec.models``. Its prior and its settings are its parameters, so they are data: a file or the command line holds them.
@@ -144,7 +144,7 @@ class Posterior:
 
 @attrs.frozen(kw_only=True)
 class Diagnostic:
-    """How well chains of a sampler agree on one number.
+    """The agreement of chains of a sampler on one number.
 
     Args:
         name: of what.
@@ -168,7 +168,7 @@ MOST_R_HAT, LEAST_DRAWS = 1.01, 400.0
 
 @attrs.frozen(kw_only=True)
 class Inference:
-    """What a model infers from a release.
+    """The inference of a model from a release.
 
     Args:
         law: the likelihood in words.

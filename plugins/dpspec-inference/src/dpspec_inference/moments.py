@@ -283,7 +283,7 @@ class Informative(MomentPrior):
 def check_proper(prior: MomentPrior, n: int, *, constrained: bool) -> str:
     """Why the posterior given (Y*, S^2*) is proper.
 
-    A sampler gives no sign of an improper posterior: it drifts to sigma^2 = 0. So this is asked before.
+    A sampler gives no sign of an improper posterior: it drifts to sigma^2 = 0. So this is checked before.
 
     Raises:
         ImproperPosteriorError: for 1/sigma^2, constrained or not, and for the uniform prior without constraints when n <= 3.

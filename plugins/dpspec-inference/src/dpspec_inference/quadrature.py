@@ -142,7 +142,7 @@ def _normalised(mu: Floats, s2: Floats, logs: Floats) -> Grid:
 
 @attrs.frozen(kw_only=True)
 class Study:
-    """What a repeated-sampling study found about the mean.
+    """The result of a repeated-sampling study of the mean.
 
     Args:
         length: of the interval, on average.

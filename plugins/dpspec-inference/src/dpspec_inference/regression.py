@@ -30,7 +30,7 @@ The constrained analysis is the same density where sums, line and sigma^2 <= 1/4
 not is refused. It refuses theta and sigma^2 together. The thesis redraws theta until its line is feasible and keeps
 sigma^2, which leaves out of the law of sigma^2 how often a line with that variance is feasible.
 
-**The sampler of the thesis** is as it is printed, to be judged; the exact one is the one to use (Kazan 2025).
+**The sampler of the thesis** is implemented as published, for evaluation; the exact one is the one to use (Kazan 2025).
 
 It draws the sums s from the normal law N(n mu, n Sigma) of the central limit theorem, whose moments of x up to the fourth are
 taken from five more noisy sums, x^0 to x^4, as if they had no noise; then (theta, sigma^2) from the conjugate law given s. The

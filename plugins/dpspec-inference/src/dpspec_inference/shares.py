@@ -65,7 +65,7 @@ DRAWS = "for the posterior, the records are independent draws"
 
 
 class ReportModel(InferenceModel):
-    """What both models share: the law of one report, and the counts of reports."""
+    """Base class of both models: the law of one report, and the counts of reports."""
 
     attribute: str | None
 

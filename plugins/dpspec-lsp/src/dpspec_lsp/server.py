@@ -57,11 +57,11 @@ _FIXED = {
 
 @attrs.frozen(kw_only=True)
 class CursorPlace:
-    """Where a cursor is.
+    """The position of a cursor in a file.
 
     Args:
         path: the keys of the tables around it, the outermost first.
-        types: for each of these tables the `type` that stands in it, or None.
+        types: for each of these tables the value of its key `type`, or None.
         key: the key whose value it is in; None where a key is being written.
         keys: the keys that the innermost table already has.
         word: the name under the cursor.
@@ -217,7 +217,7 @@ def _word(text: str, offset: int) -> str:
     return ""
 
 
-# --- what stands there ----------------------------------------------------------------------------
+# --- the content at a position --------------------------------------------------------------------
 
 
 def kind_at(place: CursorPlace, registry: Registry) -> tuple[str | None, type | None]:
@@ -347,7 +347,7 @@ def _markdown(meaning: Mapping[str, Any]) -> str:
 
 
 @attrs.frozen(kw_only=True)
-class Told:
+class LineFault:
     """A fault or a finding.
 
     Args:
@@ -363,7 +363,7 @@ class Told:
     is_error: bool
 
 
-def faults(text: str, name: str, registry: Registry) -> list[Told]:
+def faults(text: str, name: str, registry: Registry) -> list[LineFault]:
     """What `dpspec check` says of a text."""
     try:
         specfile.read_text(text, registry, name)
@@ -372,7 +372,7 @@ def faults(text: str, name: str, registry: Registry) -> list[Told]:
     return []
 
 
-def findings(path: Path, registry: Registry) -> list[Told]:
+def findings(path: Path, registry: Registry) -> list[LineFault]:
     """What `dpspec lint` says of a file on disk, without what the file explains."""
     try:
         found = linter.lint([path], registry)
@@ -380,14 +380,14 @@ def findings(path: Path, registry: Registry) -> list[Told]:
         return _faults_of(fault)
     error = linter.Severity.ERROR
     return [
-        Told(line=one.line - 1, message=f"{one.message}: {one.advice}", code=one.code, is_error=one.severity is error)
+        LineFault(line=one.line - 1, message=f"{one.message}: {one.advice}", code=one.code, is_error=one.severity is error)
         for one in found if one.explained is None
     ]  # fmt: skip
 
 
-def _faults_of(fault: DpspecError) -> list[Told]:
+def _faults_of(fault: DpspecError) -> list[LineFault]:
     return [
-        Told(line=(one.line or 1) - 1, message=str(one.args[0]), code=one.code, is_error=True) for one in params.each(fault)
+        LineFault(line=(one.line or 1) - 1, message=str(one.args[0]), code=one.code, is_error=True) for one in params.each(fault)
     ]  # fmt: skip
 
 
@@ -475,11 +475,11 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
     def publish(uri: str, *, whole: bool) -> None:
         document = made.workspace.get_text_document(uri)
         path = Path(unquote(urlsplit(uri).path)).name
-        told = faults(document.source, path, registry)
+        faults_found = faults(document.source, path, registry)
         on_disk = Path(document.path)
-        if whole and not told and on_disk.is_file():
-            told = findings(on_disk, registry)
-        shown = _diagnostics(told, document.source)
+        if whole and not faults_found and on_disk.is_file():
+            faults_found = findings(on_disk, registry)
+        shown = _diagnostics(faults_found, document.source)
         made.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=shown))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -516,25 +516,25 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
     return made
 
 
-def _diagnostics(told: Sequence[Told], text: str) -> list[lsp.Diagnostic]:
+def _diagnostics(reported: Sequence[LineFault], text: str) -> list[lsp.Diagnostic]:
     """Diagnostics at the lines of a text, at most MOST_DIAGNOSTICS of them and one that counts the others."""
     lines = text.splitlines() or [""]
-    listed = list(told[:MOST_DIAGNOSTICS])
-    if len(told) > MOST_DIAGNOSTICS:
-        rest = f"{len(told) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"
-        listed.append(Told(line=0, message=rest, code="more", is_error=False))
+    listed = list(reported[:MOST_DIAGNOSTICS])
+    if len(reported) > MOST_DIAGNOSTICS:
+        rest = f"{len(reported) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"
+        listed.append(LineFault(line=0, message=rest, code="more", is_error=False))
     return [_diagnostic(one, lines) for one in listed]
 
 
-def _diagnostic(told: Told, lines: Sequence[str]) -> lsp.Diagnostic:
+def _diagnostic(fault: LineFault, lines: Sequence[str]) -> lsp.Diagnostic:
     from lsprotocol import types as lsp
 
-    line = min(max(told.line, 0), len(lines) - 1)
+    line = min(max(fault.line, 0), len(lines) - 1)
     width = len(lines[line].encode("utf-16-le")) // 2
     return lsp.Diagnostic(
         range=lsp.Range(start=lsp.Position(line=line, character=0), end=lsp.Position(line=line, character=width)),
-        message=told.message,
-        code=told.code,
+        message=fault.message,
+        code=fault.code,
         source="dpspec",
-        severity=lsp.DiagnosticSeverity.Error if told.is_error else lsp.DiagnosticSeverity.Warning,
+        severity=lsp.DiagnosticSeverity.Error if fault.is_error else lsp.DiagnosticSeverity.Warning,
     )

@@ -1,4 +1,4 @@
-"""The first-party plugin of everyday mechanisms: noise on answers, local randomisers, choices, and what is made of these."""
+"""First-party plugin of standard mechanisms: additive noise, local randomisers, selection, and combinators of mechanisms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         NoisyMax as NoisyMax,
         ThresholdRelease as ThresholdRelease,
     )
-    from dpspec_noise.combined import (
+    from dpspec_noise.combinators import (
         BoundedContributions as BoundedContributions,
         ComposedMechanism as ComposedMechanism,
         Filtered as Filtered,
@@ -61,12 +61,12 @@ NAMES: Names = {
         "noisy-max": "dpspec_noise.choice:NoisyMax",
         "above-threshold": "dpspec_noise.choice:AboveThreshold",
         "threshold-release": "dpspec_noise.choice:ThresholdRelease",
-        "composed": "dpspec_noise.combined:ComposedMechanism",
-        "repeated": "dpspec_noise.combined:RepeatedMechanism",
-        "parallel": "dpspec_noise.combined:Parallel",
-        "filtered": "dpspec_noise.combined:Filtered",
-        "bounded": "dpspec_noise.combined:BoundedContributions",
-        "post-processed": "dpspec_noise.combined:PostProcessed",
+        "composed": "dpspec_noise.combinators:ComposedMechanism",
+        "repeated": "dpspec_noise.combinators:RepeatedMechanism",
+        "parallel": "dpspec_noise.combinators:Parallel",
+        "filtered": "dpspec_noise.combinators:Filtered",
+        "bounded": "dpspec_noise.combinators:BoundedContributions",
+        "post-processed": "dpspec_noise.combinators:PostProcessed",
     },
 }
 """What this plugin brings; each is imported when something names it."""
@@ -79,7 +79,7 @@ def dpspec_names() -> Names:
 
 _HOMES = {
     "dpspec_noise.choice": ("AboveThreshold", "ExponentialMechanism", "NoisyMax", "ThresholdRelease"),
-    "dpspec_noise.combined": (
+    "dpspec_noise.combinators": (
         "BoundedContributions",
         "ComposedMechanism",
         "Filtered",

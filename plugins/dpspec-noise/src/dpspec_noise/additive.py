@@ -1,6 +1,6 @@
 """Independent noise on the integer answers of several queries, on one dataset or a table of microdata.
 
-Beside tables of counts, queries may be sums of numbers that are cut to a range, and how many kinds of records occur.
+Besides tables of counts, a query may be a sum of clipped numbers, or the number of distinct kinds of records.
 """
 
 from __future__ import annotations
@@ -192,7 +192,7 @@ class AdditiveNoise(Mechanism):
 
 
 def noisy_answers(measured: Iterable[tuple[Invariant, Callable[[int], Law]]], space: DatasetSpace) -> grammar.Structure | None:
-    """Independent noise on the answers to queries; None where one is not known as a view."""
+    """Independent noise on the answers to queries; None where one of them has no view."""
     views = [view_of(query, noise, space) for query, noise in measured]
     known = tuple(view for view in views if view is not None)
     return grammar.Structure(views=known) if len(known) == len(views) else None
@@ -478,7 +478,7 @@ class DistinctCount(OfCells):
 
 @define
 class CellWeights:
-    """What each record of one cell adds to weighted sums.
+    """The contribution of each record of one cell to weighted sums.
 
     Args:
         cell: one category of each attribute of the query.
@@ -595,11 +595,11 @@ class WeightedSums(OfCells):
         yield cls(attributes=("sex",), sums=("one", "two"), weights=rows), space
 
 
-# --- as views -------------------------------------------------------------------------------------
+# --- structure ------------------------------------------------------------------------------------
 
 
 def view_of(query: Invariant, noise: Noise, space: DatasetSpace) -> grammar.View | None:
-    """Noise on the answers of a query, as a view; None where the query is no sum of what single records add.
+    """Noise on the answers of a query, as a view; None where the query is not a sum of contributions of single records.
 
     A class derived from one of these queries may answer otherwise: only the queries themselves are known.
     """
@@ -647,7 +647,7 @@ class _OneAnswer(grammar.View):
         return grammar.is_log_concave(self.noise(0))
 
     def shifted(self, up: int, down: int) -> tuple[grammar.Case, ...]:
-        """A case for each change that tells more than others: the largest ones, where a larger shift is never harder to see."""
+        """A case for each change that is not dominated: the largest ones, where a larger shift is never harder to detect."""
         ends = dict.fromkeys((up, -down)) if grammar.is_log_concave(self.noise(0)) else range(-down, up + 1)
         return tuple(((self.noise(max(-c, 0)), self.noise(max(c, 0))),) if c else () for c in ends)
 

@@ -1,7 +1,7 @@
 """Mechanisms that choose: the most common cell, the first count above a threshold, the keys that are common enough to be shown.
 
-What they release depends on all counts at once, so their views bound a change from above by what it can do at most, and from
-below by laws that are computed for two datasets.
+Their output depends on all counts at once. So their views bound the effect of a change from above by its largest possible value,
+and from below by laws that are computed for two datasets.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ LISTED = 100_000
 """A choice is made among at most so many cells."""
 
 MOST_ALIKE = 200
-"""At most so many equal records are tried beside those that change, where a law is integrated."""
+"""The largest number of further equal records that are tried with those that change, where a law is integrated."""
 
 MOST_INTEGRATED = 64
 """With more cells the law of the first one above a threshold is not integrated for a pair."""
@@ -87,7 +87,7 @@ def response(loss: Number) -> tuple[Law, Law]:
 
 
 def _span(counts: grammar.CountChanges) -> int:
-    """By how much two counts may move apart; all others stay."""
+    """The largest change of the difference of two counts, while all other counts are constant."""
     return max((0, *counts)) - min((0, *counts))
 
 
@@ -115,7 +115,7 @@ class _OfOneTable(Mechanism):
         return dict(zip(self.labels(space), self.query.answers(known, space), strict=True))
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
-        """The labels of the cells, by which an output tells them apart."""
+        """The labels of the cells, by which an output identifies them."""
         labels = self.query.labels(space)
         if len(set(labels)) < len(labels):
             rule, advice = "has two cells with one label, which no output distinguishes", "rename a category"
@@ -136,7 +136,7 @@ class ExponentialMechanism(_OfOneTable):
     """One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
 
     With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta where
-    they all change in one direction, as for one record added. It is what a noisy maximum with Gumbel noise is.
+    they all change in one direction, as for one added record. It equals report-noisy-max with Gumbel noise.
 
     Args:
         query: the table.
@@ -640,8 +640,8 @@ class AboveThreshold(_OfOneTable):
     record added costs 1/query_scale, one replaced 2/query_scale, whatever the threshold has.
 
     Args:
-        query: the table whose cells are asked in their order.
-        threshold: the count that each answer is held against.
+        query: the table whose cells are tested in their order.
+        threshold: the count that each answer is compared with.
         threshold_scale, query_scale: the scales of the noise, in counts.
     """
 
@@ -694,8 +694,8 @@ class FirstAboveThreshold(grammar.View):
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
         """The sum of what each count can do, or the threshold is shifted by the largest change, and one count by the span.
 
-        Given the noisy threshold, a count enters the probability of an outcome as the chance to lie below it, or not to, or not
-        at all; a shift of Laplace noise changes either by e^(shift / query scale) at most.
+        Given the noisy threshold, a count enters the probability of an outcome by the probability that it is below it, or not
+        below it, or not at all; a shift of Laplace noise changes either by e^(shift / query scale) at most.
         """
         if not counts:
             return ((),)
@@ -726,7 +726,7 @@ class FirstAboveThreshold(grammar.View):
 
 @define
 class ThresholdRelease(_OfOneTable):
-    """Noisy counts of the cells that occur, shown where they are at or above a threshold: keys that nobody listed before.
+    """Noisy counts of the cells that occur, shown if they are at or above a threshold: for keys that are not known beforehand.
 
     t_c = n_c + W_c for n_c > 0, with two-sided geometric W, shown if t_c >= threshold; a cell with n_c = 0 is never shown. That
     one record shows a new key has probability P(1 + W >= threshold), so no claim without a delta holds (Korolova, Kenthapadi,
@@ -734,7 +734,7 @@ class ThresholdRelease(_OfOneTable):
 
     Args:
         query: the table of keys.
-        ratio: r of the noise, the ratio of probabilities one count apart, P(w) = (1-r)/(1+r) r^|w|.
+        ratio: r of the noise, the ratio of the probabilities of consecutive values, P(w) = (1-r)/(1+r) r^|w|.
         threshold: the least noisy count that is shown.
     """
 
@@ -810,7 +810,7 @@ class ShownCounts(grammar.View):
         return True
 
     def changed(self, counts: grammar.CountChanges) -> tuple[grammar.Case, ...]:
-        """Each cell that changes is new (or gone), or stays and has another noisy count, from which what is shown is computed."""
+        """Each cell that changes appears (or disappears), or has another noisy count, from which the shown value is computed."""
         cases: list[grammar.Case] = [()]
         for change in counts:
             cases = [(*case, pair) for case in cases for pair in self._either(change)]
@@ -839,7 +839,7 @@ class ShownCounts(grammar.View):
         return tuple(found)
 
     def _answer(self, count: int, top: int) -> Law:
-        """What is shown of a count; numbers from `top` on, among which the ratio of two laws is one, are one outcome."""
+        """The shown value of a count; numbers from `top` on, for which the ratio of two laws is constant, are one outcome."""
         if count == 0:
             return laws.FiniteLaw.point("hidden")
         least, reaches = self.mechanism.threshold, self.mechanism.reaches

@@ -1,4 +1,4 @@
-"""Local randomisers: every record is answered for by itself, with a report drawn by chance from one of its attributes.
+"""Local randomisers: every record gets its own report, drawn at random from one of its attributes.
 
 k-ary randomised response, unary encoding, and in `dpspec_noise.sketch` Hadamard response and the count mean sketch publish one
 report for each record, in the order of the records, and nothing else. They have one shape in common: of categories v and w,
@@ -82,7 +82,7 @@ MOST_BITS = 1 << 29
 
 @define
 class LocalRule(Mechanism):
-    """What the local randomisers share: one report for each record, drawn from the category of one attribute.
+    """Base class of the local randomisers: one report for each record, drawn from the category of one attribute.
 
     Args:
         attribute: the attribute; it need not be named where records have no other.
@@ -90,7 +90,7 @@ class LocalRule(Mechanism):
 
     attribute: Annotated[str, Text()] | None = None
 
-    # -- what a rule says of itself -----------------------------------------------------------------
+    # -- properties of a rule ---------------------------------------------------------------------------
 
     @abstractmethod
     def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
@@ -138,7 +138,7 @@ class LocalRule(Mechanism):
         self.asked(space)
 
     def epsilon_of(self, size: int) -> Number:
-        """|ln(a/b)|, what one report gives away: 0 where a = b, infinity where one of them is 0."""
+        """|ln(a/b)|, the privacy loss of one report: 0 where a = b, infinity where one of them is 0."""
         one, other = (laws.exact_exponential(0) * chance for chance in self.leaning(size))
         if one == other:
             return exact.ZERO
@@ -164,7 +164,7 @@ class LocalRule(Mechanism):
         return laws.product(found)
 
     def reports(self, space: DatasetSpace) -> grammar.Structure:
-        """Every record is answered for by itself, and any two categories are as far apart as any other two."""
+        """Every record has its own report, and any two categories have the same divergence."""
         self.check(space)
         asked = self.asked(space)
         return reported(grammar.Report(column_of(asked, space), leaning_laws(*self.leaning(asked.size))), self)

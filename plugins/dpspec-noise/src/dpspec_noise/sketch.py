@@ -106,7 +106,7 @@ class HadamardResponse(LocalRule):
         return self._claims(label, source, space, self.epsilon)
 
     def drawn(self, places: Integers, asked: Attribute, source: randomness.PlacedRandomness, records: Integers) -> Table:
-        """A uniform column; where a coin asks for the other sign, the lowest bit of the row is turned in it."""
+        """A uniform column; where a random bit requires the other sign, the lowest bit of the row is flipped in it."""
         from dpspec_noise.samplers import coins_at
 
         order, rows = _order(asked.size), places + 1
@@ -143,7 +143,7 @@ PRIME = 2**31 - 1
 """Hash functions are polynomials over the field of so many elements, whose products 64 bits hold."""
 
 SEARCHED = 1 << 18
-"""So many hash values are computed to find two categories that most functions tell apart."""
+"""The number of hash values that are computed to find two categories that most functions distinguish."""
 
 LISTED_BITS = 4
 """Laws of rows of so many bits are listed row by row, longer ones bit by bit."""
@@ -157,10 +157,10 @@ class CountMeanSketch(LocalRule):
     """The client of the count mean sketch: one of J hash functions, and a row of m bits, each flipped with 1/(e^(epsilon/2) + 1).
 
     j is drawn uniformly from the functions h_1, ..., h_J; bit c of the row is 1 where h_j(v) = c, before it is flipped (Apple
-    Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that tells them apart: that
+    Differential Privacy Team 2017). Two categories differ in two bits of the row of every function that distinguishes them: that
     costs epsilon, half of it for each bit. With n of J functions that do, a = n/J p^2 and b = n/J (1 - p)^2 for
     p = e^(epsilon/2) / (e^(epsilon/2) + 1). So collisions lower every divergence but the largest ratio, and categories that no
-    function tells apart cost nothing.
+    function distinguishes cost nothing.
 
     Args:
         attribute: the attribute that is reported; the only one where it is not named.
@@ -194,12 +194,12 @@ class CountMeanSketch(LocalRule):
             )
 
     def apart(self, one: int, other: int) -> int:
-        """How many of the functions tell two categories apart, given by their places."""
+        """The number of functions that distinguish two categories, given by their indices."""
         values = _hashed(self.hashes, self.width, np.array([one, other]))
         return int((values[:, 0] != values[:, 1]).sum())
 
     def collisions(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
-        """The categories that no function tells apart, group by group.
+        """The categories that no function distinguishes, group by group.
 
         Raises:
             NotEnumerableError: there are too many categories to look at.
@@ -218,11 +218,11 @@ class CountMeanSketch(LocalRule):
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
-        """Of the two categories that most functions tell apart; of all functions where that is not known."""
+        """The pair of laws of the two categories that most functions distinguish; of all functions where that is not known."""
         return self.leaning_of(_farthest(self.hashes, self.width, size)[0])
 
     def leaning_of(self, telling: int) -> tuple[ExactChance, ExactChance]:
-        """Of two categories that so many functions tell apart."""
+        """The pair of laws of two categories that a given number of functions distinguish."""
         odds, share = odds_of(self.epsilon, Fraction(1, 2)), Fraction(telling, len(self.hashes))
         return odds * odds / ((odds + 1) * (odds + 1)) * share, 1 / ((odds + 1) * (odds + 1)) * share
 
@@ -247,7 +247,7 @@ class CountMeanSketch(LocalRule):
         return params.evolve(self, width=min(self.width, LISTED_BITS), hashes=self.hashes[:2])
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """One report for each record; two categories that the functions tell apart best bound all others."""
+        """One report for each record; the two categories that most functions distinguish bound all others."""
         self.check(space)
         asked = self.asked(space)
         telling, pair = _farthest(self.hashes, self.width, asked.size)
@@ -286,14 +286,14 @@ class CountMeanSketch(LocalRule):
 
 @attrs.frozen(kw_only=True)
 class _Sketch(grammar.View):
-    """The reports of a count mean sketch: two categories are as far apart as the functions tell them apart.
+    """The reports of a count mean sketch: the divergence of two categories is given by the functions that distinguish them.
 
     Args:
         table: the categories.
         rule, asked: the mechanism and its attribute.
-        telling: no two categories are told apart by more functions. A report with more is a report with fewer to which an outcome
-            that is equally likely under both was added, so the laws of the most bound those of all pairs.
-        farthest: the two categories that were found to be told apart by most.
+        telling: no two categories are distinguished by more functions. A report with more is a report with fewer to which an
+            outcome that is equally likely under both was added, so the laws of the most bound those of all pairs.
+        farthest: the two categories that were found to be distinguished by most.
     """
 
     table: Marginal
@@ -359,7 +359,7 @@ def _hashed(hashes: Hashes, width: int, places: Integers) -> Integers:
 
 @lru_cache(maxsize=256)
 def _farthest(hashes: Hashes, width: int, size: int) -> tuple[int, tuple[int, int]]:
-    """A number of functions that no two categories exceed in being told apart, and the two of most that were found."""
+    """An upper bound on the number of functions that distinguish two categories, and the two found with the most."""
     looked = min(size, max(2, SEARCHED // len(hashes)))
     values = _hashed(hashes, width, np.arange(looked))
     first: dict[bytes, int] = {}

@@ -1,4 +1,4 @@
-r"""How far published numbers lie from the true ones: from the law of the mechanism, or from runs of it on what was released.
+r"""Errors of published numbers: from the law of the mechanism, or from runs of it on the released table.
 
 For a published number Y of a true number n and a level L,
 
@@ -72,10 +72,10 @@ else:
     np = late_module("numpy")
 
 LARGEST_COUNT = 200
-"""Laws that depend on the true count are looked at for true counts up to this one."""
+"""Laws that depend on the true count are evaluated for true counts up to this one."""
 RUNS = 200
 MOST_CELLS = 1_000_000
-"""Cells of one table whose number is told."""
+"""The largest number of cells of one table in the output."""
 SUPPRESSED = "x"
 """A published cell without a number, in the laws of tables."""
 
@@ -89,14 +89,14 @@ class NumberAccuracy:
         numbers: how many numbers it has; None where they are not counted.
         law: the law of the error, in words.
         source: ``law``, ``counts`` (the worst of true counts up to 200) or ``runs``.
-        margin: at the level asked for.
+        margin: at the requested level.
         margin_of_all: with which all numbers of the release are within their margins at once; None where it is not known.
         deviation: the standard deviation; None where it is not known.
         bias: the largest |E Y - n|.
         coverage: how often a number is within the margin; None where that is simulated.
         coverage_of_all: how often a number is within `margin_of_all`.
-        words: the table as people read it.
-        note: what has to be said of the numbers besides.
+        words: the table in words.
+        note: a further remark on the numbers.
     """
 
     table: str
@@ -127,13 +127,13 @@ def ends(value: Bracket | None) -> dict[str, str] | None:
 
 @attrs.frozen(kw_only=True)
 class Accuracy:
-    """What is known of the accuracy of a release.
+    """The known accuracy of a release.
 
     Args:
         document: its specification.
         level: L.
         tables: the tables whose accuracy is known.
-        unknown: what is published besides, and why nothing is known of it.
+        unknown: further published tables, and the reason why nothing is known of their accuracy.
         runs: how many runs were simulated; 0 where everything follows from laws.
     """
 

@@ -16,7 +16,7 @@ class StagedProgress(Protocol):
     """Progress of work in stages, each of which has a title."""
 
     def __call__(self, done: int, total: int, /) -> None:
-        """Tell how far the stage is; a total of 0 is one that is not known."""
+        """Report the progress of the stage; a total of 0 means unknown."""
 
     def entitle(self, title: str) -> None:
         """Begin another stage."""

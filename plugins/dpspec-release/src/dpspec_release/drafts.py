@@ -57,7 +57,7 @@ LONGEST = 200
 ABSENT = "not stated"
 """The category that is proposed for a missing value."""
 _ENOUGH = 5
-"""An attribute is asked about as nested where each of its categories has so many records on average."""
+"""The average number of records of each category from which a possible nesting is presented for confirmation."""
 
 _TAKEN = (MEMBERS, HOUSEHOLD_ID)
 _NUMBER = re.compile(r"[+-]?[0-9]+([.,][0-9]+)?", re.ASCII)
@@ -66,13 +66,13 @@ _NESTED = re.compile(r"(?P<fine>.+?)=(?P<coarse>.+)")
 
 @attrs.frozen(kw_only=True)
 class Draft:
-    """What is proposed for a table.
+    """The draft of a dataset space for a table.
 
     Args:
         table: its file.
         rows: its records.
         attributes: an attribute for each column that can be one.
-        remarks: what the file says beside an attribute, by its name.
+        remarks: comments of the file on an attribute, by its name.
         left_out: the columns that are none, each with the reason.
         layout: how the table lies on disk.
         uncovered: the attributes whose codebook is not known to name every value that occurs.
@@ -98,7 +98,7 @@ class Draft:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What whoever publishes the file has to know, a line each."""
+        """Warnings for the publisher of the file, a line each."""
         lost = [(name, why) for name, why in self.left_out if why != _UNASKED]
         found = [f"column '{harmless(name, keep='')}' is left out: it {why}" for name, why in lost[:_SHOWN]]
         if len(lost) > _SHOWN:
@@ -170,7 +170,7 @@ def look(path: Path, formats: Formats, columns: Sequence[str] = ()) -> tuple[int
     """The number of records, and what the columns hold; those that are named, or all.
 
     Raises:
-        TableError: the file is no table, has no records, has no such column, or more of them than can be looked at.
+        TableError: the file is no table, has no records, has no such column, or more of them than can be read.
     """
     format_ = format_of(path, formats)
     check_regular(path)
@@ -269,7 +269,7 @@ def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911
 
 
 def _name(column: str, taken: Sequence[str]) -> str:
-    """The name of the attribute of a column: its own, without blanks around it and characters that nobody sees."""
+    """The name of the attribute of a column: its own, without blanks around it and invisible characters."""
     plain = "".join(c for c in unicodedata.normalize("NFC", column).strip() if c.isprintable()) or "attribute"
     base = f"{plain} (column)" if plain in _TAKEN else plain
     return next(name for name in (base, *(f"{base} {n}" for n in range(2, len(taken) + 3))) if name not in taken)
@@ -468,10 +468,10 @@ def _coarse_first(known: Mapping[str, Attribute]) -> Iterator[Attribute]:
 
 
 def asked(found: Draft, ask: Callable[[str], bool | None]) -> tuple[list[tuple[str, str]], int]:
-    """The nestings that somebody confirms, at most one for each attribute; and how many questions had no answer.
+    """The nestings that are confirmed, at most one for each attribute; and the number of questions without an answer.
 
     Args:
-        ask: answers a question; None where nobody does.
+        ask: answers a question; None for no answer.
     """
     chosen: list[tuple[str, str]] = []
     for place, (fine, coarse) in enumerate(found.nested):

@@ -1,6 +1,6 @@
 """One draw of a mechanism on a real table, with everything that is known about it.
 
-A release lies in two folders, a public one, and beside it a confidential one that only its owner can look into:
+A release is written to two folders, a public one, and next to it a confidential one that only its owner can access:
 
     out/                  what may be published: tables, report.json
     out.confidential/     mode 0700
@@ -10,7 +10,7 @@ A release lies in two folders, a public one, and beside it a confidential one th
         placed.json       what releases have placed in the public folder: these files, and no others, may go
         utility.*         comparisons with the confidential table
 
-The invariants of a release are asked of the tables before and after by code that knows nothing of the mechanism.
+The invariants of a release are evaluated on the tables before and after by code that is independent of the mechanism.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ from dpspec_release.batches import BatchRelease, WrittenTable, memory_of_batches
 
 SUFFIX = ".confidential"
 LEVEL = Fraction(19, 20)
-"""Of the margins that are written beside released numbers."""
+"""The level of the margins that are written with released numbers."""
 
 _READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
 
@@ -104,7 +104,7 @@ class ReleasePlace:
         table: what is read, where that is a file or a folder.
 
     Raises:
-        ReleaseError: `out` cannot have a folder beside it, or it holds the confidential table, or lies in its folder.
+        ReleaseError: `out` cannot have a folder next to it, or it is the folder of the confidential table, or lies in it.
     """
 
     def __init__(self, out: Path, table: Path) -> None:
@@ -240,11 +240,11 @@ def _unwritable(out: Path, problem: Exception) -> ReleaseError:
 
 @attrs.frozen(kw_only=True)
 class Held:
-    """What became of one invariant in a release.
+    """The check of one invariant in a release.
 
     Args:
         invariant: the invariant in words.
-        cells: how many of its counts were compared; None when it cannot be asked of the table.
+        cells: the number of compared counts; None when it cannot be evaluated on the table.
     """
 
     invariant: str
@@ -256,7 +256,7 @@ class Held:
 
 
 def held(invariant: Invariant, before: Countable, after: Countable, unit: str, mechanism: str) -> Held:
-    """Compare the counts of a marginal before and after; other invariants cannot be asked of a table.
+    """Compare the counts of a marginal before and after; other invariants cannot be evaluated on a table.
 
     Args:
         unit: the unit of the tables' records.
@@ -304,7 +304,7 @@ def compared(counted: Marginal, before: Countable, after: Countable) -> tuple[in
 
 
 def marginal(invariant: Marginal, table: Countable) -> Counter[tuple[str, ...]]:
-    """The counts of a marginal, asked of a table."""
+    """The counts of a marginal, evaluated on a table."""
     return Counter(table.cells(invariant.attributes, invariant.where).by_category())
 
 
@@ -315,11 +315,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
 
 
 def _unsaid(stage: str) -> None:
-    """Nobody is told."""
+    """Ignore progress."""
 
 
 class ReleaseGuard(Protocol):
-    """What keeps the budget that releases spend: asked before anything is drawn, and told what was written."""
+    """Keeps the budget that releases spend: it is called before anything is drawn, and after the release was written."""
 
     @property
     def token(self) -> str:
@@ -346,7 +346,7 @@ class ReleaseGuard(Protocol):
 
 @attrs.frozen(kw_only=True)
 class Options:
-    """How to draw.
+    """Options of a draw.
 
     Args:
         seed: for tests and audits; None for the operating system's generator.
@@ -355,11 +355,11 @@ class Options:
         suffix: of the files that are written; None for that of the table.
         unverified: also release under a claim that is not verified; under a refuted one nothing is ever released.
         margins: also write the 95 % margin of each released number, in a column of its own.
-        progress: told how far the work is.
-        stage: told what is done next: reading, drawing, checking.
-        memory: so many bytes the run may use; None for half of the machine, or of the container. A table that is known to take
-            more is refused.
-        guard: what keeps the budget; None where nobody does.
+        progress: called with the progress of the work.
+        stage: called with the next stage: reading, drawing, checking.
+        memory: the number of bytes that the run may use; None for half of the machine, or of the container. A table that is known
+            to take more is refused.
+        guard: keeps the budget; None for no guard.
     """
 
     seed: int | None = None
@@ -392,9 +392,9 @@ class Release:
         suffix: of the files to write.
         run: the checkpoints, to be forgotten once the release is on disk.
         place: the folders that it goes to.
-        standing: how the claim of the specification stands.
-        accuracy: of the numbers, where their margins are written beside them.
-        guard: what keeps the budget, to be told what was written.
+        standing: the status of the claim of the specification.
+        accuracy: of the numbers, where their margins are written with them.
+        guard: keeps the budget, and is called with the written files.
         written: the released table, where it was written as it was drawn; `output` has none then.
         source: where the table can be read again, for a release in batches.
     """
@@ -456,7 +456,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         document: the specification and its mechanism.
         table: a table file, a directory with households and persons, or the name of a registered table builder.
         registry: where builders, formats and workers are looked up.
-        directory: where the release will be written; a resumable run keeps its checkpoints beside it.
+        directory: where the release will be written; a resumable run stores its checkpoints next to it.
 
     Raises:
         RefutedReleaseError: the mechanism does not satisfy the specification.
@@ -597,7 +597,7 @@ def sealed(table: Table) -> Table:
 
 
 MEMORY_OF_PROCESS = 250_000_000
-"""What a release takes besides its table, in bytes: libraries, and batches of records on their way (measured, docs/scale.md)."""
+"""The memory of a release other than its table, in bytes: libraries, and batches of records (measured, docs/scale.md)."""
 
 
 def _read(  # noqa: PLR0917 - one table with all that says how it is read
@@ -769,7 +769,7 @@ class GuardedRun:
     """One run and the guard of its budget: what was reserved and not drawn from is given back.
 
     Args:
-        guard: the guard; None where nobody keeps the budget.
+        guard: the guard; None where no budget is kept.
     """
 
     def __init__(self, guard: ReleaseGuard | None) -> None:
@@ -842,7 +842,7 @@ def digest_of(table: Table) -> str:
 
 
 def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:
-    """The suffix that was asked for, or of what was read: of a directory that of its files, of a registered table .csv."""
+    """The requested suffix, or that of the input: of a directory that of its files, of a registered table .csv."""
     written = {suffix: one for suffix, one in formats.items() if not one.is_read_only}
     if wanted is not None:
         named = Path("released" + wanted.replace("/", ""))

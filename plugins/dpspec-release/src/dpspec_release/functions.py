@@ -44,7 +44,7 @@ def release(
     """Draw one release of a table by the mechanism of a specification, and write it to a directory.
 
     Args:
-        specification: a specification or its file; its claim is judged first.
+        specification: a specification or its file; its claim is verified first.
         table: a table file, a directory with households and persons, the name of a registered table, or a data frame (pandas,
             polars, pyarrow).
         out: the directory for the released tables and ``report.json``.
@@ -207,7 +207,7 @@ def synth(
 
 
 def _unseen(done: int, total: int) -> None:
-    """Work that nobody watches."""
+    """Ignore progress."""
 
 
 def draft(

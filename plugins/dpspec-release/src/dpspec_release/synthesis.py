@@ -54,7 +54,7 @@ def synthesise(
     Args:
         rows: how many records; without it the builder's own size.
         seed: of the random part; without it `SEED`, so that the table is the same everywhere.
-        progress: told how many records are done, of how many.
+        progress: called with the number of generated records, and of all.
 
     Raises:
         TableError: there is no such table, or no such format.

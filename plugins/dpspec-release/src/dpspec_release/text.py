@@ -1,4 +1,4 @@
-"""What `release` and `synth` print."""
+"""Text output of `release` and `synth`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _value_lines(name: str, value: Any) -> list[str]:
 
 
 _LISTED = 2
-"""Entries of a list inside another entry that are told at the terminal."""
+"""The number of entries of a list inside another entry that are displayed at the terminal."""
 
 
 def _value_in_words(value: Any) -> str:

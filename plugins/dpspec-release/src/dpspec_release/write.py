@@ -1,4 +1,4 @@
-"""Writing a release: read again and compared before it is placed, every file whole or not at all, and a report beside it.
+"""Writing a release: read again and compared before it is moved to its place, atomic for every file, with a report.
 
 Every file is read again and compared with the drawn table, value by value. What a mechanism says that it keeps is checked on
 that table, which cannot be written to any more, by code that knows nothing of the mechanism. How far a release is from its table
@@ -249,10 +249,10 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     """Write the tables and report.json, each whole or not at all; returns the report.
 
     The tables are written in the confidential folder, read again and compared with what was drawn, value by value. So what
-    mechanism and invariants keep of the input is asked of the tables in memory, which are those of the files. Only then the files
-    are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run makes
-    whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for one. What
-    is unfit is marked by a further file and inside the tables where the format can.
+    the mechanism and the invariants preserve is checked on the tables in memory, which are those of the files. Only then the
+    files are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run
+    makes whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for
+    one. What is unfit is marked by a further file and inside the tables where the format can.
 
     Raises:
         ReleaseError: the directory cannot be written, or is not that of the draw.
@@ -350,7 +350,7 @@ def _digest(path: Path) -> str:
 
 
 def _kept(release: Release) -> tuple[FoundKept, ...]:
-    """What the release keeps of the table that was read, its invariants besides: those were compared when it was drawn."""
+    """Properties of the input table that the release preserves, other than its invariants, compared when it was drawn."""
     if release.written is not None:
         return release.written.kept
     columns = tuple(a.name for a in release.given.attributes)
@@ -361,7 +361,7 @@ def _kept(release: Release) -> tuple[FoundKept, ...]:
 
 
 def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKept, ...]) -> dict[str, Any]:
-    """The report that lies beside the released tables; it may be published with them."""
+    """The report in the folder of the released tables; it may be published with them."""
     from importlib.metadata import version
 
     origin = {"plugin": release.origin.plugin, "distribution": release.origin.distribution, "version": release.origin.version}

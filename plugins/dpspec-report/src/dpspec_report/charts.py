@@ -20,7 +20,7 @@ from dpspec_report.drawing import BOLD, SIZES, THEMES, PictureTheme, head_of, te
 HEIGHT, MARGIN, LEGEND = 300, 56, 18
 """Units: a panel's plot where a size leaves it open, the space around it, and one line of the legend."""
 _RIGHT, _HEAD, _SMALL = 96, 15, 11
-"""Units: the space beside a plot in all, and the letters of the title and of the legend."""
+"""Units: the total margins next to a plot, and the letters of the title and of the legend."""
 _EXTRA = 16
 """Units: one more line of the title of a panel."""
 _TICKS, _DOTS = 5, 24
@@ -120,7 +120,7 @@ def _points(panel: CurvePanel) -> list[tuple[float, float]]:
 
 
 def _scaled(panel: CurvePanel) -> CurvePanel:
-    """The panel with the logarithms of what stands on a logarithmic axis; 0 goes one decade below the least."""
+    """The panel with the logarithms of the values of a logarithmic axis; 0 goes one decade below the least."""
     points = _points(panel)
 
     def of(values: Sequence[float]) -> Callable[[float], float]:

@@ -490,7 +490,7 @@ def curve(
         documents: at least one; each gets a band for what it allows, and a curve for its mechanism where it names one.
         panel: one of `PANELS`.
         registry: where conversions are looked up.
-        distance: how far apart the two datasets are; without it the smallest step that a universe holds.
+        distance: the distance of the two datasets; by default the smallest one that occurs in a universe.
         level: for posteriors, the level of the test, in (0, 1).
         progress: called with (done, in all).
 
@@ -520,7 +520,7 @@ class RiskFigures:
 
     Args:
         figures: the figure of each panel that has something to show.
-        notes: what could not be drawn, and which datasets are told apart where they are not at distance 1.
+        notes: figures that could not be drawn, and the distance of the datasets where it is not 1.
     """
 
     figures: Mapping[str, Figure]
@@ -528,7 +528,7 @@ class RiskFigures:
 
 
 def risk_figures(documents: Sequence[tuple[SpecDocument, Verdict | None]], panels: Sequence[str]) -> RiskFigures:
-    """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is looked at once.
+    """The same for a page, of one or more specifications: power, posteriors, trade-off; every dataset is evaluated once.
 
     Args:
         documents: the specifications, each with a verdict on its claim on the whole space where there is one.
@@ -570,7 +570,7 @@ def _percent(share: str) -> str:
     return f"{float(Fraction(share)) * 100:g} %"
 
 
-def _lines_of(  # noqa: PLR0917 - one file, and what is asked of it
+def _lines_of(  # noqa: PLR0917 - one file, and the requested curves
     document: SpecDocument, panel: str, place: int, registry: Registry, distance: exact.NumberLike | None, level: Fraction
 ) -> tuple[list[CurveLine], list[str]]:
     """The series of one specification, and what could not be drawn of it."""

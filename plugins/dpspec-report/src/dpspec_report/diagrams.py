@@ -21,7 +21,7 @@ from dpspec.plugin.applications import BlockRow, DiagramBox, Figure, count, in_m
 from dpspec_report.drawing import BOLD, THEMES, PictureTheme, head_of, text_width, wrapped, written
 
 NODE_WIDTH, NODE_HEIGHT, SMALL_HEIGHT, GAP, LINE, NODE_MARGIN = 194, 91, 78, 14, 64, 30
-"""Units: a box, one without arrows, the space beside it, the gutter between layers where arrows bend, the edge of the page."""
+"""Units: a box, one without arrows, the space next to it, the gutter between layers where arrows bend, the edge of the page."""
 _LANE, _APART, _HEAD = 14, 40, 6
 """Units: the lane of an arrow that passes a layer, the space between parts, and the tip of an arrow."""
 _ACROSS = 5 * NODE_WIDTH + 4 * LINE
@@ -38,7 +38,7 @@ Spot = tuple[float, float]
 
 @attrs.frozen(kw_only=True)
 class DiagramLayout:
-    """Where everything is.
+    """The positions of all parts of a diagram.
 
     Args:
         boxes: the upper left corner of each box.
@@ -318,8 +318,8 @@ def diagram(
         arrows: from key to key.
         title, caption: above them.
         theme: one of `dpspec_report.drawing.THEMES`.
-        apart: what is said of boxes that no arrow touches.
-        about: what is said above the boxes of each part that arrows connect, by their keys.
+        apart: the heading of the boxes without arrows.
+        about: the heading of the boxes of each part that arrows connect, by their keys.
 
     >>> figure = diagram([DiagramBox(key="a", title="A"), DiagramBox(key="b", title="B")], [("a", "b")], "A before B")
     >>> figure.alt, figure.svg.count("<rect"), figure.svg.count("<polygon")
@@ -435,7 +435,7 @@ _HALF, _BETWEEN, _LINE_HEIGHT = 380, 14, 15
 def side_by_side(
     title: str, names: tuple[str, str], rows: Sequence[BlockRow], answers: Sequence[tuple[str, bool | None]], theme: str = "light"
 ) -> Figure:
-    """Two specifications block by block: equal blocks as one box, others beside each other with what separates them below.
+    """Two specifications block by block: equal blocks as one box, others side by side with their difference below.
 
     Args:
         title: the title.

@@ -1,6 +1,6 @@
-"""A report to hand on: some specifications, what was found about each, how they compare, what they add up to, on what it rests.
+"""A report to share: some specifications, the results on each, their comparison, their total, and the assumptions.
 
-`gather` judges and compares; `report_page` and `site_pages` put it into words. A file that cannot be read or judged keeps its
+`gather` verifies and compares; `report_page` and `site_pages` put it into words. A file that cannot be read or verified keeps its
 place, with its error. Nothing in a page depends on the hour or the machine: the same files give the same bytes.
 """
 
@@ -120,7 +120,7 @@ class FiledReport:
 
     @property
     def outcome(self) -> str:
-        """The same for a reader; a file can hold by its printed numbers alone, and then says that nobody looked at its claim."""
+        """The same for a reader; a file can hold by its published numbers alone, and then says that its claim was not checked."""
         if self.found is None or self.found.standing.word.is_good or self.found.standing.word is self.word:
             return self.word.label
         return f"{self.word.label}; its claim: {self.found.standing.word.label}"
@@ -138,7 +138,7 @@ class FiledReport:
 
 @attrs.frozen(kw_only=True)
 class Dossier:
-    """Everything that a report tells.
+    """The content of a report.
 
     Args:
         files: the files, in order.
@@ -173,7 +173,7 @@ def gather(
     """Read, judge, describe, compare and add up.
 
     Args:
-        paths: files, and folders that stand for their specification files.
+        paths: files, or folders, which mean their specification files.
         registry: where names are looked up.
         compare: what compares two specifications.
         progress: called with (files done, files in all).
@@ -319,7 +319,7 @@ def _shortened(text: str, most: int = _LONGEST) -> str:
 
 
 def file_pieces(one: FiledReport) -> Iterator[Piece]:
-    """All that is told of one file, below its heading."""
+    """The section of one file, below its heading."""
     if one.fault is not None:
         yield Sentence(mark=one.word.label, mood=mood_of(one.word), words=f"{one.path} could not be checked:")
         yield Bullets(items=tuple(str(single) for single in each(one.fault)))
@@ -352,7 +352,7 @@ def _standing(found: FileReport) -> Iterator[Piece]:
 
 
 def without_datasets(text: str) -> str:
-    """A sentence without the two datasets of a witness, which stand in a table of their own.
+    """A sentence without the two datasets of a witness, which are in a separate table.
 
     >>> without_datasets("the claim is refuted: x = ((1,),), x' = (): d_Pr = 2 > 1 x 1 at d_X = 1")
     'the claim is refuted: d_Pr = 2 > 1 x 1 at d_X = 1'
@@ -362,7 +362,7 @@ def without_datasets(text: str) -> str:
 
 def _plain_words(one: FiledReport) -> Iterator[Piece]:
     document, found = one.document, one.found
-    assert document is not None  # noqa: S101 - the caller asks
+    assert document is not None  # noqa: S101 - ensured by the caller
     try:
         if found is None:
             yield Sentence(words=promise(document))
@@ -410,7 +410,7 @@ def _checked(found: FileReport) -> Iterator[Piece]:
 
 
 def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
-    assert one.verdict is not None  # noqa: S101 - the caller asks
+    assert one.verdict is not None  # noqa: S101 - ensured by the caller
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
     told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
@@ -454,7 +454,7 @@ def _witness(witness: Witness, space: DatasetSpace) -> Iterator[Piece]:
 
 
 def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterator[Grid]:
-    """The records of both datasets for each unit; what changed stands first, and is marked."""
+    """The records of both datasets for each unit; the changed ones come first, and are marked."""
     for unit in space.units:
         try:
             ours, theirs = space.records(left, unit), space.records(right, unit)
@@ -574,7 +574,7 @@ def _accuracy(document: SpecDocument, released: Path | None) -> Iterator[Piece]:
 
 
 def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:
-    """What is outside of the promise, and what no source states; what is assumed stands already where a verdict rests on it."""
+    """Steps outside of the promise, and blocks without a source; assumptions of a verdict are listed with the verdict."""
     steps = [str(step) for step in document.unaccounted]
     inferred = [str(one) for one in document.provenance if one.how == "inferred" or (assumed and one.how == "assumed")]
     if steps or inferred:
@@ -586,7 +586,7 @@ def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:
 
 
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
-    """What was looked at, and how each file ended."""
+    """The checked files, and the result of each."""
     words = Counter(one.word for one in dossier.files)
     told = ", ".join(counted(word, words[word]) for word in Word if word in words)
     worst = worst_word(one.word for one in dossier.files)
@@ -693,7 +693,7 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
 
 
 def versions(dossier: Dossier) -> Iterator[Piece]:
-    """The files by their hashes, and what judged them."""
+    """The files by their hashes, and the versions of the software."""
     yield Heading(words="Versions and hashes", level=2, anchor="versions")
     rows = tuple((one.path, one.hash or "cannot be read") for one in dossier.files)
     yield Grid(caption="The files", heads=("file", "SHA-256"), rows=rows)

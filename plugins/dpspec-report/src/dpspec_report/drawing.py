@@ -4,8 +4,8 @@ The text is the drawing: groups, rectangles, circles, paths and letters, in the 
 letters that can be searched and colours that follow the page, takes a few kilobytes, and is the same byte for byte every time.
 PNG needs resvg, the extra `dpspec[png]`; PDF needs matplotlib, the extra `dpspec[pdf]`, which draws the same shapes (`pdf`).
 
-resvg draws letters only in a font that it is told to take and that the machine has, and
-leaves them out without a word otherwise; so a font is looked for, by drawing one letter, and its absence is an error.
+resvg draws letters only in a font that is named and that the machine has, and
+omits them silently otherwise; so a font is searched by drawing one letter, and its absence is an error.
 """
 
 from __future__ import annotations
@@ -298,7 +298,7 @@ THEMES = {"light": LIGHT, "dark": DARK, "page": PAGE}
 
 @attrs.frozen(kw_only=True)
 class PictureSize:
-    """How large a chart is.
+    """The size of a chart.
 
     Args:
         width, height: in pixels; a height of 0 is what one chart below the other needs.

@@ -32,8 +32,8 @@ FIRST = 7
 FINEST = 1 / 1000
 """Share of the height of a plot: a gap that is smaller is left, a third of a pixel of a plot of 300."""
 _OUTWARD = 2.0**-30
-"""Lines are moved by this share of the values that they join. Floats err by less than 2^-40 of these, since places are at least
-2^-13 of the width apart."""
+"""Lines are moved by this share of the values that they join. Floats err by less than 2^-40 of these, since the distance of
+places is at least 2^-13 of the width."""
 _NEAR = 4
 """The extended chords of so many neighbours on each side are tried."""
 _EDGE = Fraction(1, 8)
@@ -159,7 +159,7 @@ def chords(shape: Shape, points: CurvePoints) -> CurvePoints:
 
 
 def _few(shape: Shape, hull: Sequence[tuple[float, float, float]], seen: _Pixels) -> list[tuple[float, float, float]]:
-    """The corners of a hull without those that nobody would miss: the chord past them is not seen to be higher."""
+    """The corners of a hull without the superfluous ones: the chord past them is not visibly higher."""
     kept = [hull[0]]
     for place in range(1, len(hull) - 1):
         last, after = kept[-1], hull[place + 1]
@@ -268,7 +268,7 @@ class _Pixels:
 def _arc(shape: Shape, line: Line, start: float, end: float, seen: _Pixels, *, above: bool) -> list[tuple[float, float]]:
     """A line of the plane between two x as corners of the plot, nowhere on the other side of it.
 
-    An arc that bends one way lies between its chord and the tangents of its ends, which are apart by at most a quarter of the
+    An arc that bends one way lies between its chord and the tangents of its ends, whose distance is at most a quarter of the
     bulge: the change of its slope times its width.
     """
     (first, leaving), (last, arriving) = shape.plot(line, start), shape.plot(line, end)
@@ -306,7 +306,7 @@ def sandwiched(
     rises: bool = False,
     height: float = 0.0,
 ) -> Values:
-    """Values at places between two ends, more where the bounds between them are far apart in the plot.
+    """Values at places between two ends, more where the bounds between them differ much in the plot.
 
     Args:
         shape: of the function.
@@ -350,7 +350,7 @@ def sandwiched(
 
 
 def _gap(shape: Shape, spots: Sequence[_Spot], place: int, *, rises: bool) -> tuple[float, float]:
-    """How far apart the bounds of an interval are in the plot, beyond the widths of the brackets, and where."""
+    """The distance of the bounds of an interval in the plot, beyond the widths of the brackets, and where."""
     left, right = spots[place], spots[place + 1]
     chord = _through((right.across, right.most), (left.across, left.most))
     lines = _lines(shape, spots, place, rises=rises)

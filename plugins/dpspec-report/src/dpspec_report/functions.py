@@ -43,8 +43,8 @@ def curve(
         panel: ``trade-off``, ``profile`` (epsilon and delta), ``renyi``, ``power``, ``posterior`` or ``error`` (of counts).
         size: ``slide``, ``column``, ``poster`` or ``page``.
         theme: ``light`` or ``dark``.
-        distance: how far apart the two datasets are that are told apart, in units of the input divergence; without it the
-            smallest step that a universe holds.
+        distance: the distance of the two datasets to be distinguished, in units of the input divergence; by default the
+            smallest one that occurs in a universe.
         level: for posteriors, the level of the test, in (0, 1).
         out: a file that the figure is written into; ends in .svg, .png or .pdf.
         progress: called with (done, in all).
@@ -53,7 +53,7 @@ def curve(
         the figure; a notebook displays it, and ``save`` writes it.
 
     Raises:
-        PictureError: nothing of what is asked for can be drawn, or not into such a file.
+        PictureError: no requested figure can be drawn, or not into such a file.
     """
     file = None if out is None else Picture(Path(out))
     found = curve_points(*specifications, panel=panel, distance=distance, level=level, progress=progress)
@@ -75,12 +75,12 @@ def curve_points(
     Args:
         specifications: specifications or their files.
         panel: which figure: ``trade-off``, ``profile``, ``renyi``, ``power``, ``posterior`` or ``error``.
-        distance: how far apart the two datasets are, in units of the input divergence; without it the nearest ones.
+        distance: the distance of the two datasets, in units of the input divergence; by default the least one.
         level: for posteriors, the level of the test, in (0, 1).
         progress: called with (done, in all).
 
     Raises:
-        PictureError: nothing of what is asked for is known.
+        PictureError: nothing is known of the requested figure.
     """
     documents = as_documents(specifications)
     return computed(documents, panel, installed().registry, distance=distance, level=level, progress=progress)
@@ -97,7 +97,7 @@ def write_report(
     """Write one page on specifications, to share: promises, verdicts, witnesses, risks, comparisons, sources. `value` has them.
 
     Args:
-        specifications: files, or directories that stand for their specification files.
+        specifications: files, or directories, which mean their specification files.
         out: the page, as HTML or Markdown by its ending.
         title: what it is called.
         universe_of: a table (a file, a registered name or a data frame) or a release's report: where budgets differ by universe,

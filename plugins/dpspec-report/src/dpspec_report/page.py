@@ -19,12 +19,12 @@ from dpspec.plugin.applications import Figure, in_markup
 from dpspec_report.drawing import DARK, LIGHT, page_colours
 
 Mood = Literal["", "good", "bad", "open"]
-"""How a word is told: green only for what was checked and is true."""
+"""The colour of a status word: green only for what was checked and is true."""
 
 
 @attrs.frozen(kw_only=True)
 class Heading:
-    """A heading; deeper ones stand under it.
+    """A heading; deeper ones are its subheadings.
 
     Args:
         words: the heading.
@@ -42,9 +42,9 @@ class Sentence:
     """A paragraph.
 
     Args:
-        words: what it says.
-        mark: a word in front of it that stands out.
-        mood: how that is told.
+        words: the text.
+        mark: an emphasised word in front of it.
+        mood: the style of the word.
     """
 
     words: str
@@ -73,7 +73,7 @@ class Grid:
         caption: what it shows.
         heads: the head of each column.
         rows: its cells; the first of each row is the head of the row.
-        moods: for each row how it is told, or nothing at all.
+        moods: for each row its style, or nothing at all.
         links: for each row where its head leads to, or nothing at all.
         stacks: on a phone each row is a block, its cells below each other with their heads before them.
     """
@@ -110,7 +110,7 @@ class Handout:
 
     Args:
         title: its title.
-        pieces: what stands on it, from top to bottom.
+        pieces: its content, from top to bottom.
         foot: the last line.
     """
 
@@ -202,7 +202,7 @@ def _text(words: str) -> str:
 
 
 def _sections(pieces: Sequence[Piece]) -> Iterator[str]:
-    """What stands under each heading of the second level as one section, which a browser lays out when it is looked at."""
+    """The content under each heading of the second level as one section, which a browser lays out when it is displayed."""
     starts = [place for place, piece in enumerate(pieces) if isinstance(piece, Heading) and piece.level == 2]
     yield from _pieces(pieces[: starts[0] if starts else len(pieces)])
     for start, end in pairwise([*starts, len(pieces)]):
@@ -212,7 +212,7 @@ def _sections(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _pieces(pieces: Sequence[Piece]) -> Iterator[str]:
-    """The pieces; small figures that follow each other stand side by side where there is room."""
+    """The pieces; consecutive small figures are placed side by side where there is room."""
     place = 0
     while place < len(pieces):
         piece = pieces[place]
@@ -303,7 +303,7 @@ _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown(page: Handout) -> str:
-    """The page as Markdown; of a figure its caption, for what it shows stands in a table beside it.
+    """The page as Markdown; of a figure its caption, since its values are in a table next to it.
 
     >>> print(markdown(Handout(title="A <b>", pieces=(Sentence(words="x", mark="holds"),))).strip())
     # A \\<b\\>

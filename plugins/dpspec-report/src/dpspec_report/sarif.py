@@ -4,7 +4,7 @@
     level        error: invalid, refuted, missed, broken; warning: undecided, unchecked; note: known, and for what it is
     region       the line of the TOML file
 
-It is made from the JSON of a command, so that nothing is judged a second time.
+It is derived from the JSON of a command, so that nothing is verified a second time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ROWS = {
     "claim on miniature": ("miniature", "title"), "counterexample": ("counterexample", "title"), "number": ("expect", "what"),
     "part": ("part", "title"), "unaccounted": ("unaccounted", "step"),
 }  # fmt: skip
-"""Where an obligation stands in its file, by the beginning of its name: an array of tables, and the key that it is called by."""
+"""The location of an obligation in its file, by the beginning of its name: an array of tables, and the key of its name."""
 
 
 def sarif(documents: Sequence[JsonData]) -> JsonData:
@@ -106,7 +106,7 @@ def _lines(path: str, names: Sequence[str]) -> list[int]:
 
 
 def _path(name: str, data: Mapping[str, Any], nth: int) -> str:
-    """Where an obligation stands: the n-th of its name; "" where none has it."""
+    """The location of an obligation: the n-th of its name; "" where none has it."""
     kind, _, called = name.partition(": ")
     if kind in _ROWS:
         array, key = _ROWS[kind]

@@ -23,7 +23,7 @@ from dpspec.plugin import Attribute
 from dpspec_study.question import Question
 
 ANY_FINITE = 1_000
-"""The epsilon of a claim that is filed as refuted; it stands for any finite number, as in specs/disclosure."""
+"""The epsilon of a claim that is filed as refuted; it represents any finite number, as in specs/disclosure."""
 BASE, THRESHOLD = 3, 3
 """Counts are rounded to multiples of this; smaller counts than this are suppressed."""
 KEYS, KEY_VARIANCE, KEY_LARGEST = 64, 1, 3
@@ -45,7 +45,7 @@ class Proposal:
         title: what it does, in one line.
         tables: its file as data.
         varied: the parameter that is solved for, as `dpspec tradeoff --vary` names it; "" for none.
-        values: the first and the last value that are looked at.
+        values: the first and the last value that are evaluated.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What a study is about: the table of counts that is to be published, and the risk that is tolerated.
+"""The question of a study: the table of counts to be published, and the tolerated risk.
 
 columns = ["region", "age"]     # the table of counts; required
 exchange = ["region"]           # what two persons exchange in the risk that is compared, and what a swap moves
@@ -40,7 +40,7 @@ CLOSEST = Fraction(1, 1000)
 
 @attrs.frozen(kw_only=True)
 class Question:
-    """What is to be published, and at which risk.
+    """The table to be published, and the tolerated risk.
 
     Args:
         columns: the columns of the table of counts.

@@ -1,4 +1,4 @@
-"""Which design, and why: the design with the least error among those whose promise is verified and whose risk is bounded.
+"""The recommended design: the one with the least error among those whose promise is verified and whose risk is bounded.
 
 The recommendation holds numbers of whole tables, and no count and no category of a cell.
 """

@@ -1,4 +1,4 @@
-"""What a study has found."""
+"""The result of a study."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Margins:
 
 @attrs.frozen(kw_only=True)
 class Study:
-    """What a study has found.
+    """The result of a study.
 
     Args:
-        table: what the table is called, and how many records it has.
-        question: what was asked, in the names of the attributes.
-        cells: how many cells the table of counts has.
+        table: the name of the table, and its number of records.
+        question: the question, in the names of the attributes.
+        cells: the number of cells of the table of counts.
         designs: the designs that were compared.
         frontier: risk and error of each, over its parameter.
         margins: of each design.

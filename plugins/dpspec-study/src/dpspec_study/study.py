@@ -1,13 +1,13 @@
 """`dpspec study`: the steps from a table to a recommended design, each of them a command of its own.
 
     draft        dpspec new spec          the space, from the columns of the table
-    frontier     dpspec tradeoff          risk and error of each design, and its parameter at the risk that was asked for
+    frontier     dpspec tradeoff          risk and error of each design, and its parameter at the target risk
     verdicts     dpspec verify            whether each promise holds, for data of any size
     margins      dpspec accuracy          the margins of error that follow from laws
     exposure     dpspec exposure          what is determined by the tables that a swap publishes exactly
     label        dpspec label             one page for the people in the data, of the recommended design
 
-Everything is made in a folder beside the one that was asked for, which only its owner can open, and takes its name at the end.
+Everything is written to a temporary folder next to the target, which only its owner can open, and is renamed at the end.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def study(
     """Compare seven designs of a release at equal attacker risk, and recommend one: ``dpspec study``. `value` is a `Study`.
 
     Recommended is the design with the least expected error among those whose promise is verified on the whole space and whose
-    risk in the worst universe is proved to be at most the one that was asked for. The risk is the power of the best test, at a
+    risk in the worst universe is proved to be at most the target. The risk is the power of the best test, at a
     level, between two tables that differ by one exchange of values between two records.
 
     Args:
@@ -115,11 +115,11 @@ def study(
 
 
 def _unseen(done: int, total: int) -> None:
-    """Work that nobody watches."""
+    """Ignore progress."""
 
 
 def _begun(target: Path) -> Path:
-    """A private folder beside the target, in which its folder is made."""
+    """A private folder next to the target, in which its folder is prepared."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         begun = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
@@ -139,9 +139,9 @@ class _Work:
 
     Args:
         file: the table.
-        name: what it is called.
-        out: the folder as it was asked for.
-        folder: where it is made.
+        name: its name.
+        out: the requested folder.
+        folder: the folder in which it is prepared.
         codebook, runs, seed: as in `study`.
     """
 
@@ -243,7 +243,7 @@ class _Work:
         return document
 
     def frontier(self, proposed: tuple[Proposal, ...], question: Question) -> Tradeoff:
-        """Risk and error of each design, and its parameter at the risk that was asked for."""
+        """Risk and error of each design, and its parameter at the target risk."""
         answer = dp.tradeoff(
             *(self.path(one.name) for one in proposed), table=self.file, statistic=question.statistic, metric=question.metric,
             risk=question.measure, vary=[one.vary for one in proposed if one.vary], at_risk=question.risk,
@@ -256,7 +256,7 @@ class _Work:
         return found
 
     def judged(self, proposal: Proposal, curve: Any) -> StudiedDesign:
-        """A design at the risk that was asked for, and the verdict on its file."""
+        """A design at the target risk, and the verdict on its file."""
         solved = curve.solved.get(WORST)
         value: Fraction | None = None
         unsolved, point = "", curve.points[0]

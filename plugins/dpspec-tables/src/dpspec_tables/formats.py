@@ -64,7 +64,7 @@ def _few_ahead() -> Iterator[None]:
 
 
 class PolarsFormat(tables.TableFormat):
-    """What the formats share."""
+    """Base class of the formats."""
 
     columns_are_apart: ClassVar[bool] = False
     """Whether a file holds each column by itself, so that one can be read without the others."""
@@ -324,7 +324,7 @@ def _numbers(codes: npt.NDArray[Any], attribute: tables.NumberedAttribute) -> pl
 
 _HEALTHY = "see whether it is whole, and of the format that its ending names"
 Reason = tuple[str, str]
-"""What is wrong with a file, and what to do."""
+"""The fault of a file, and the advice."""
 
 
 @contextmanager
@@ -435,7 +435,7 @@ class Csv(PolarsFormat):
                 raise errors.TableError(path.name, *found)
         known = set(names)
         for name in names:
-            first, mark, place = name.rpartition("_duplicated_")  # so Polars calls a column whose name stands there already
+            first, mark, place = name.rpartition("_duplicated_")  # Polars uses this name for a duplicate column
             if mark and place.isdecimal() and first in known:
                 if not first:
                     raise errors.TableError(path.name, "has several columns without a name", "name every column once")

@@ -50,7 +50,7 @@ def _library(name: str, extra: str, path: Path, instead: str) -> ModuleType:
 
 
 class ReadOnlyFormat(PolarsFormat):
-    """What the sources share: a frame that is read once, while the file stays as it is."""
+    """Base class of the sources: a frame that is read once, while the file is unchanged."""
 
     is_read_only: ClassVar[bool] = True
 

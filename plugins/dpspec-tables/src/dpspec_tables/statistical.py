@@ -37,7 +37,7 @@ def _library(path: Path) -> ModuleType:
 
 
 class PyreadstatFormat(PolarsFormat):
-    """What the formats of statistical packages share."""
+    """Base class of the formats of statistical packages."""
 
     @abstractmethod
     def read(self, library: ModuleType, path: Path, **options: Any) -> tuple[Mapping[str, Any], Any]:

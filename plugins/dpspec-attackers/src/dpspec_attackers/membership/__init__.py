@@ -1,4 +1,4 @@
-"""What a budget means to an attacker who knows all records but one (thesis, chapter 5)."""
+"""Membership attacks: the meaning of a budget for an attacker who knows all records but one (thesis, chapter 5)."""
 
 from __future__ import annotations
 

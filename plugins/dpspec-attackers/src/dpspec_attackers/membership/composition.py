@@ -1,7 +1,7 @@
-"""What k releases of one data collection spend together, by each composition theorem (Kazan 2025).
+"""The total budget of k releases of one data collection, by each composition theorem (Kazan 2025).
 
 All of them are valid; the optimal one is never above the others at the same delta (Kazan 2025). Basic composition can beat the
-advanced one, so that the least of several is what should be told (Kazan 2025).
+advanced one, so that the least of several should be reported (Kazan 2025).
 """
 
 from __future__ import annotations

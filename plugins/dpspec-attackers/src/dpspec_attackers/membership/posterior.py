@@ -1,4 +1,4 @@
-"""What a bounded privacy loss says about membership, for an attacker who knows all other records (Kazan 2025).
+"""Posteriors of membership under a bounded privacy loss, for an attacker who knows all other records (Kazan 2025).
 
 With prior p that the target is in the data and the loss L = ln(P_x/P_x-i) of the released outcome, the posterior is
 X = p/(p + (1 - p) e^-L). So |L| <= epsilon says

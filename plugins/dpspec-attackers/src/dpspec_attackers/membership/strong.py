@@ -1,4 +1,4 @@
-"""The strong membership attacker: knows all other records, and asks whether one person is in the data (Kazan 2025).
+"""The strong membership attacker: knows all other records, and tests whether one person is in the data (Kazan 2025).
 
 The pairs are datasets with and without one record: what a specification allows about them, and which there are.
 """
@@ -140,7 +140,7 @@ PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 
 @define
 class StrongMembership(AttackerModel):
-    """An attacker who knows every other record and what the target's record would be, and asks whether it is included.
+    """An attacker who knows every other record and the value of the target's record, and tests whether it is included.
 
     Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
 

@@ -7,7 +7,20 @@ from typing import TYPE_CHECKING
 from dpspec.plugin import late_names
 
 if TYPE_CHECKING:
-    from dpspec_attackers.profiles.named import (
+    from dpspec_attackers.profiles.profile import (
+        Region as Region,
+        RiskProfile as RiskProfile,
+        absolute_bound as absolute_bound,
+        epsilon_at as epsilon_at,
+        exact_probability as exact_probability,
+        flip_probability as flip_probability,
+        least_epsilon as least_epsilon,
+        naive_epsilon as naive_epsilon,
+        risk_bound as risk_bound,
+        standard_deviation as standard_deviation,
+        variance as variance,
+    )
+    from dpspec_attackers.profiles.standard_profiles import (
         Box as Box,
         Constant as Constant,
         Difference as Difference,
@@ -25,22 +38,9 @@ if TYPE_CHECKING:
         utility_table as utility_table,
         wood_bound as wood_bound,
     )
-    from dpspec_attackers.profiles.profile import (
-        Region as Region,
-        RiskProfile as RiskProfile,
-        absolute_bound as absolute_bound,
-        epsilon_at as epsilon_at,
-        exact_probability as exact_probability,
-        flip_probability as flip_probability,
-        least_epsilon as least_epsilon,
-        naive_epsilon as naive_epsilon,
-        risk_bound as risk_bound,
-        standard_deviation as standard_deviation,
-        variance as variance,
-    )
 
 _HOMES = {
-    "dpspec_attackers.profiles.named": (
+    "dpspec_attackers.profiles.standard_profiles": (
         "Box",
         "Constant",
         "Difference",

@@ -1,12 +1,12 @@
 """Risk profiles: the relative disclosure risk that is tolerated, as a function r*(p, q) of the attacker's priors (Kazan 2025).
 
-A profile asks that r(p, q, t) <= r*(p, q) for every outcome t and all priors it speaks about. The budget that follows is the
+A profile requires r(p, q, t) <= r*(p, q) for every outcome t and all priors that it covers. The budget that follows is the
 least epsilon(p, q) of `epsilon_at` over them (Kazan 2025).
 
 What a pure budget says about an attacker with independent records (Kazan 2025):
 
 The target is in the data with prior p; if so, its value lies in a set S with prior q. Between the prior and the posterior of
-both together, P(value in S and included), stands the relative disclosure risk
+both together, P(value in S and included), is the relative disclosure risk
 
     r <= 1 / (p q + p (1 - q) e^(-2 epsilon) + (1 - p) e^(-epsilon)),
 
@@ -186,7 +186,7 @@ def naive_epsilon(ratio: exact.NumberLike) -> Bracket:
 _BY_NOISE = "Kazan 2025, Definition 4 and Section 3.5"
 NOISE = "two-sided geometric noise of this epsilon on a count that one record changes by 1"
 DISTANCES = (1, 2, 4, 8)
-"""Counts between the truth and a threshold, for which the chance of crossing it is told."""
+"""Differences of counts from a threshold, for which the probability of crossing it is reported."""
 
 
 def variance(epsilon: exact.NumberLike | Bracket) -> Bracket:
@@ -262,7 +262,7 @@ CLOSE = 1e-9
 MOST_BOXES = 6_000
 """Where it ends before, with a wider bracket that is as certain."""
 NOTHING_ASKED = 2.0**-64
-"""Where y is certainly below it, nothing that matters is asked for."""
+"""Where y is certainly below it, no attacker imposes a constraint."""
 
 
 @attrs.frozen
@@ -286,7 +286,7 @@ class _Box:
 
 
 class _ProfileSearch:
-    """The state: boxes by their largest possible y, and the largest y that some attacker certainly asks for."""
+    """The state: boxes by their largest possible y, and the largest y that some attacker certainly requires."""
 
     def __init__(self, profile: RiskProfile) -> None:
         self.profile = profile
@@ -294,7 +294,7 @@ class _ProfileSearch:
         self.best, self.place = arb(0), (profile.where().p_high, profile.where().q_high)
 
     def ratio(self, p: Fraction, q: Fraction) -> Fraction | None:
-        """r*(p, q), asked once for each place and checked there."""
+        """r*(p, q), evaluated once for each argument and checked there."""
         if (p, q) not in self.asked:
             found = self.profile.tolerated(p, q)
             if found is not None and found < 1:

@@ -1,4 +1,4 @@
-"""Statistical disclosure control as agencies practise it, each mechanism with what is true of it."""
+"""Statistical disclosure control as practised by agencies, each mechanism with the promises that it satisfies."""
 
 from __future__ import annotations
 

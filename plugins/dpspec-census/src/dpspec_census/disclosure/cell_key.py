@@ -5,7 +5,7 @@ n >= 1 records is published as n + d(n, key), d being the perturbation table; an
 changed alike, while margins and sums of cells are changed for themselves (Fraser and Wooton 2005).
 
 There are two readings of its law. `CellKey`: the keys are part of the randomness, uniform and independent. `KeptCellKey`: they
-are drawn once and kept with the records, as agencies do, so that whoever knows the file knows them; then nothing is random.
+are drawn once and stored with the records, as agencies do, so that anyone with the file has them; then nothing is random.
 
 The perturbation table holds for every count the law of its change (Thompson, Broadfoot and Elazar 2013):
 

@@ -42,7 +42,7 @@ class Coarse:
 
     @classmethod
     def of(cls, old: Attribute, group_of: Mapping[str, str]) -> Coarse:
-        """By a table from old to new category; a new one stands where the first of its old ones did."""
+        """By a table from old to new category; a new one has the position of the first of its old ones."""
         new = tuple(dict.fromkeys(group_of[category] for category in old.values()))
         places = tuple(new.index(group_of[category]) for category in old.values())
         return cls(Attribute(name=old.name, categories=new), places)
@@ -200,7 +200,7 @@ class TopCoding(_EndCoding):
     """All categories of an attribute from one on become one: "90 or more".
 
     Args:
-        column: the attribute; its categories stand in their order.
+        column: the attribute; its categories are in their order.
         top: the first category that is put together with all after it.
         unit: the unit that one record is.
 
@@ -228,7 +228,7 @@ class BottomCoding(_EndCoding):
     """All categories of an attribute up to one become one: "20 or less".
 
     Args:
-        column: the attribute; its categories stand in their order.
+        column: the attribute; its categories are in their order.
         bottom: the last category that is put together with all before it.
         unit: the unit that one record is.
 

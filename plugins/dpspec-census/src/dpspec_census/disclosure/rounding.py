@@ -1,4 +1,4 @@
-"""Rounding each published count to a multiple of a base b, by a rule or by chance.
+"""Rounding of each published count to a multiple of a base b, deterministic or random.
 
     conventional   n -> b floor((2n + b) / (2b)): the nearest multiple, ties up
     random         n = q b + r -> q b with probability 1 - r/b, (q + 1) b with probability r/b: unbiased, multiples stay
@@ -91,7 +91,7 @@ class ConventionalRounding(FixedTables):
             raise ParameterError("redact_from", rule, "write redact_up_to, the largest count that is", value=self.redact_from)
 
     def shown(self, count: int) -> int | str:
-        """What is published of a count."""
+        """The published value of a count."""
         redacted = self.redact_up_to is not None and self.redact_from <= count <= self.redact_up_to
         return SUPPRESSED if redacted else nearest(count, self.base)
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 @attrs.frozen
 class Need:
-    """The protection that a sensitive cell asks for.
+    """The protection that a sensitive cell requires.
 
     Args:
         cell: the place of the published cell.
@@ -129,7 +129,7 @@ def _cheapest(layout: Layout, base: CountVector, hidden: frozenset[int], need: N
 def _confirm(
     layout: Layout, base: CountVector, chosen: frozenset[int] | set[int], need: Need, changes: tuple[CountVector, CountVector]
 ) -> None:
-    """The two tables exist, agree with all that stays published, and are as far apart as is asked for."""
+    """Check that the two tables exist, agree with all published values, and differ as much as required."""
     more, less = (layout.published(change) for change in changes)
     agree = all(by == 0 for moved in (more, less) for cell, by in enumerate(moved) if cell not in chosen)
     exist = all(n + d >= 0 for change in changes for n, d in zip(base, change, strict=True))
@@ -156,7 +156,7 @@ def matrix(layout: Layout) -> Any:
 
 @attrs.frozen
 class Exposure:
-    """What the published numbers say about a suppressed cell.
+    """The range of a suppressed cell that the published numbers imply.
 
     Args:
         label: the cell.
@@ -228,7 +228,7 @@ class Dominance:
 
 @attrs.frozen
 class Contributions:
-    """What is added up in one cell.
+    """The contributions in one cell.
 
     Args:
         count: the number of contributions.

@@ -1,11 +1,11 @@
-"""What the rules of disclosure control share: tables of counts with their margins, what a release can be, and what can be wrong.
+"""Common parts of disclosure control: tables of counts with their margins, the set of possible releases, and errors.
 
 A release of tables T_1, ..., T_t, each a list of attributes, has one number for every cell of every table. The *base* is the
 table of all attributes together; each published count is a sum of base counts:
 
     y = A n,   n = base counts, A 0/1 with one row per published cell
 
-What a release can be is an invariant, and what is true of mechanisms whose releases are few follows from it (Bailie, Gong and
+The set of possible releases is an invariant, and the promises of mechanisms with few releases follow from it (Bailie, Gong and
 Meng 2023):
 
     c(x) = supp P_x,  the set of the outputs that the mechanism can give on x
@@ -79,7 +79,7 @@ class UnknownCategoryError(ParameterError):
 
 
 class RecodingGapError(ParameterError):
-    """A recoding leaves a category out: nobody would know what becomes of its records."""
+    """A recoding omits a category, whose records would have no new value."""
 
     code = "recoding-gap"
 
@@ -103,7 +103,7 @@ class PerturbationMeanError(ParameterError):
 
 
 class PerturbationRangeError(ParameterError):
-    """A row of a perturbation table would publish a negative count, or stands at the wrong count."""
+    """A row of a perturbation table would publish a negative count, or has the wrong count."""
 
     code = "perturbation-range"
 
@@ -126,7 +126,7 @@ class EmptyTableError(errors.TableError):
     code = "empty-table"
 
 
-# --- what a release can be ------------------------------------------------------------------------
+# --- the set of possible releases ------------------------------------------------------------------
 
 
 PUBLISHED = "Bailie, Gong and Meng 2023, theorem on the universes of invariants"
@@ -194,7 +194,7 @@ class DisclosureControl(Mechanism):
         return tuple(a for a in space.attributes_of(self.unit) if a.name != blocks.MEMBERS)
 
     def attribute(self, name: str, space: DatasetSpace) -> Attribute:
-        """One attribute of the unit; raises IncompatibleBlocksError for what is none."""
+        """One attribute of the unit; raises IncompatibleBlocksError for other names."""
         known = {a.name: a for a in self.attributes(space)}
         if name not in known:
             rule = f"is unknown to the space {space.name}"
@@ -299,7 +299,8 @@ class Layout:
 
     @cached_property
     def labels(self) -> tuple[tuple[str, ...], ...]:
-        """The published cells, table after table, each as categories of the base's attributes; `ALL` for what is summed over."""
+        """The published cells, table after table, each as categories of the base's attributes; `ALL` for a sum over an
+        attribute."""
         return tuple(
             cell
             for table in self.tables
@@ -472,7 +473,7 @@ class FixedTables(CountTables, Deterministic):
 
     @abstractmethod
     def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[Hashable, ...]:
-        """What is published, for each cell of the layout."""
+        """The published value for each cell of the layout."""
 
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         """The published numbers, table by table."""

@@ -272,7 +272,7 @@ class TablePlan:
         tabulation: its queries.
         cells: its cells.
         invariants: those about its unit.
-        edits: what other tables demand of it.
+        edits: its edit constraints, which involve other tables.
         asked: for every level the queries over the cells.
     """
 
@@ -521,7 +521,7 @@ def _named(table: TablePlan, level: int) -> list[tuple[Any, tuple[str, ...]]]:
 
 
 def _budget(mechanism: TopdownByLevels, plan: Plan, space: DatasetSpace) -> dict[str, Any]:
-    """What is spent, with its derivation: every level and query with rho* and sigma^2, and their sums."""
+    """The budget account, with its derivation: every level and query with rho* and sigma^2, and their sums."""
     parts = [
         {
             "unit": table.cells.unit,
@@ -589,7 +589,7 @@ def _error(table: TablePlan, fitted: Fitted, true: Any, level: int) -> dict[str,
 
 
 def _invariant_held(invariant: Any, before: Mapping[str, Table], after: Mapping[str, Table]) -> dict[str, Any]:
-    """An invariant asked of the records before and after, by code that knows no matrix."""
+    """An invariant evaluated on the records before and after, by code that uses no matrix."""
     counted = invariant.as_marginal()
     first, second = (_counted(tables[counted.unit], counted.attributes, counted.where) for tables in (before, after))
     if first != second:
@@ -598,7 +598,7 @@ def _invariant_held(invariant: Any, before: Mapping[str, Table], after: Mapping[
 
 
 def _edit_held(edit: EditConstraint, level: str, tables: Mapping[str, Table]) -> dict[str, Any]:
-    """An edit constraint asked of the released records."""
+    """An edit constraint evaluated on the released records."""
     records, units = (_counted(tables[u], (level,), w) for u, w in ((edit.unit, edit.where), (edit.of_unit, edit.of_where)))
     for node in {*records, *units}:
         held, allowed = records.get(node, 0), units.get(node, 0)

@@ -38,7 +38,7 @@ ROUNDS, GAP, EXACT = range(3)
 
 @attrs.frozen(kw_only=True, eq=False)
 class Level:
-    """What the kernel knows about one level of one unit.
+    """The input of the kernel for one level of one unit.
 
     Args:
         unit, level: the unit and the attribute of the level.
@@ -179,7 +179,7 @@ FAMILIES_PER_PART = 64
 
 @attrs.frozen(kw_only=True, eq=False)
 class Fitted:
-    """What a descent gives for one unit.
+    """The result of a descent for one unit.
 
     Args:
         counts: for every level the fitted counts, sparse, of shape (nodes, cells).

@@ -5,7 +5,7 @@ its geographic hierarchy.
     subject to  x >= 0,   sum_k x_k = parent in every cell,   low_gk <= sum of x_k over the cells of group g <= high_gk
 
 A holds the marginal queries (0 or 1 for each answer and cell), t their noisy answers, w = 1/variance. Only the cells
-where the parent has somebody are variables. Arrays have the shape (cells, children) or (answers, children).
+where the parent has a positive count are variables. Arrays have the shape (cells, children) or (answers, children).
 
 The hierarchy has levels from large to small, each node inside one node of the level above.
 Nodes are numbered from 0 on in the order of the categories of their attribute, so a level is an array of parents.
@@ -292,9 +292,9 @@ class UnitCells:
     """The cells of one unit in every geographic node.
 
     Args:
-        unit: what is counted.
+        unit: the unit that is counted.
         geography: where.
-        attributes: the attributes that tell cells apart, coarser ones before finer ones.
+        attributes: the attributes that define cells, coarser ones before finer ones.
         codes: for every attribute the category of each cell.
     """
 

@@ -28,7 +28,7 @@ Answers that add several cells get variables of their own, so that every matrix 
     minimise   sum |z - x|   over integers z >= 0 that keep the parent sums and the groups, and first of all
                floor(x) <= z <= floor(x) + 1 with every child's total within floor and ceiling of what it is
 
-The parent sums cut the variables by cell; the groups and the totals cut them by child, each nested or apart. A matrix of two
+The parent sums cut the variables by cell; the groups and the totals cut them by child, each nested or disjoint. A matrix of two
 such families is totally unimodular, so a vertex of the linear program is whole. That is used, not trusted: the vertex is rounded
 and every constraint is then counted in integers. A fit that lies outside its constraints by an error of the solver may
 have no such z; then every cell may move as far as it has to.
@@ -68,7 +68,7 @@ _WIDEST = 8
 
 @attrs.frozen(kw_only=True, eq=False)
 class Fit:
-    """A fit with what is known of it.
+    """A fit with its diagnostics.
 
     Args:
         tables: x, shape (cells, children).
@@ -233,8 +233,8 @@ def least_squares(family: Family, gap: float, passes: Counts | None = None) -> F
 
     Pass j minimises the loss of its answers alone. What was fitted for the answers of the passes before it is kept to within the
     whole numbers around it: floor((A y)_r) <= (A x)_r <= ceil((A y)_r) for the fit y of the pass of r (Abowd et al. 2022). Fits
-    keep their groups up to an error, so that no tables may keep all of this. Then it is kept to within one unit more, or two, ...,
-    and in the end not at all.
+    keep their groups up to an error, so that no tables may keep all of this. Then it is kept to within one unit more, or two,
+    and so on, and in the end not at all.
 
     Args:
         family: the family; every two of its groups are nested or disjoint.
@@ -314,7 +314,7 @@ class Program:
     def around(self, v: Floats) -> Program:
         """The same program for the distance from v.
 
-        A solver stops at a gap relative to its objective. Far from the answers that is a large number, beside which
+        A solver stops at a gap relative to its objective. Far from the answers that is a large number, compared with which
         the loss of the fit disappears; from a good start it is the loss that is left.
         """
         return attrs.evolve(

@@ -186,7 +186,7 @@ class _Row:
 def feasible(family: Family) -> bool:
     """Whether some tables keep all constraints.
 
-    Groups that lie apart are decided by adding integers, others by a linear program.
+    Disjoint groups are decided by adding integers, others by a linear program.
     """
     low, high = family.low(), np.minimum(family.high(), UNBOUNDED)
     if (low > high).any():
@@ -265,7 +265,7 @@ def _rows(family: Family) -> list[_Row]:
 def _atoms(family: Family) -> tuple[Mask, Counts]:
     """Which groups each atom lies in, shape (atoms, bounds), and the parent's count in it.
 
-    Every bound is met by at least one atom, empty groups by one that nobody is in.
+    Every bound is met by at least one atom, empty groups by an atom without records.
     """
     membership = np.array([bound.cells for bound in family.bounds], dtype=np.bool_).reshape(len(family.bounds), family.cells).T
     atoms, place = np.unique(membership, axis=0, return_inverse=True)

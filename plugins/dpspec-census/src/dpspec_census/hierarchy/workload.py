@@ -1,4 +1,4 @@
-"""What is measured, and with how much of the budget: marginal queries, a share of rho for each level and query, exactly.
+"""The workload: marginal queries, and a share of rho for each level and query, exactly.
 
     rho*(level, query) = rho x share of the level x share of the query within it,      sigma^2 = 1 / rho*
 
@@ -37,7 +37,7 @@ class WeightedQuery:
     """A marginal query with its share of the budget of every level.
 
     Args:
-        attributes: the attributes that tell its answers apart; none for the total.
+        attributes: the attributes that define its answers; none for the total.
         shares: for every level, the share of the level's budget.
     """
 
@@ -53,7 +53,7 @@ class Tabulation:
     """The queries on one unit.
 
     Args:
-        unit: what is counted.
+        unit: the unit that is counted.
         rho: the budget of all levels together.
         level_shares: the share of every level; they add up to 1.
         queries: at every level their shares add up to 1.
@@ -80,11 +80,11 @@ class Tabulation:
                 _adds_up(f"shares at level {place + 1}", [query.shares[place] for query in self.queries])
 
     def rho_star(self, level: int, query: WeightedQuery) -> Fraction:
-        """The budget of a query in every node of a level; 0 where it is not asked."""
+        """The budget of a query in every node of a level; 0 where the workload does not contain it."""
         return self.rho * self.level_shares[level] * query.shares[level]
 
     def asked(self, level: int) -> tuple[WeightedQuery, ...]:
-        """The queries that are asked at a level."""
+        """The queries of a level."""
         return tuple(query for query in self.queries if self.rho_star(level, query))
 
 
@@ -129,7 +129,7 @@ def preset(name: str, levels: Sequence[str]) -> Tabulation:
 
 @attrs.frozen(kw_only=True, eq=False)
 class MeasuredQuery:
-    """A query as it is asked of every node of a level.
+    """A query at every node of a level.
 
     Args:
         name: in words.

@@ -4,13 +4,13 @@
     choice    k = the number of thresholds that t reaches
     stage 2   n_k + W',       n_k the counts of table number k
 
-with independent integer noise for every group, unit and cell. What is published is (k, n_k + W'); t is not. Nothing is read
+with independent integer noise for every group, unit and cell. The output is (k, n_k + W'); t is not published. Nothing is read
 from the data but through noise, so there are no invariants and no structural knowledge: a group without members is published too.
 
 The sources print one row of a comparison table about SafeTab (D_nor, persons, no invariants, rho = 19.776) and *no algorithm*.
-The two stages follow what is generally known of the 2020 Detailed DHC-A; these points are ours:
+The two stages follow common knowledge about the 2020 Detailed DHC-A; these points are ours:
 
-* how the budget is split, by level and between the stages, and which thresholds stand where;
+* how the budget is split, by level and between the stages, and the values of the thresholds;
 * a person in more groups of a level than `most` counts in the first ones of the list;
 * noisy counts are published as they are, also where they are negative, and nothing is made to add up.
 
@@ -88,7 +88,7 @@ else:
 
 @define
 class AdaptiveTables(Mechanism):
-    """What the two mechanisms share: a design, and a budget that is split over it.
+    """Base class of the two mechanisms: a design, and a budget that is split over it.
 
     Args:
         populations: the population levels.

@@ -1,4 +1,4 @@
-"""The design of an adaptive release: population groups, what is asked at each level, the noise, and what it spends (Bailie, Gong
+"""The design of an adaptive release: population groups, the queries of each level, the noise, and the budget (Bailie, Gong
 and Meng 2023).
 
 A replaced person leaves at most m groups of an iteration level and enters at most m: at most 2m counts of one stage move,
@@ -183,7 +183,7 @@ def geometric_noise(epsilon: Number, most: int) -> Geometric:
 
 @attrs.frozen
 class Reached:
-    """How many of the thresholds a noisy total reaches: the number of the table that is chosen.
+    """The number of thresholds that a noisy total reaches: the number of the table that is chosen.
 
     >>> [Reached((5, 20))(total) for total in (-3, 4, 5, 19, 20)]
     [0, 0, 1, 1, 2]
@@ -196,7 +196,7 @@ class Reached:
 
 
 def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
-    """The law of the table that a noisy total chooses; with rational chances for geometric noise of a rational ratio.
+    """The law of the table that a noisy total chooses; with rational probabilities for geometric noise of a rational ratio.
 
     >>> choice_law(laws.TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
     FiniteLaw({0: 2/3, 1: 1/3})
@@ -233,7 +233,7 @@ SpendingWords = Callable[[Number, int], str]
 
 @attrs.frozen(kw_only=True)
 class Spent:
-    """What one stage of one iteration level spends.
+    """The budget of one stage of one iteration level.
 
     Args:
         level: the iteration level.
@@ -291,7 +291,7 @@ TOTAL = "total"
 _ONE = Attribute(name=TOTAL, count=1)
 
 NOBODY = -1
-"""Stands where a person is in fewer groups than the most that count."""
+"""Placeholder where a person is in fewer groups than the most that count."""
 
 
 def memberships(population: PopulationLevel, table: Table) -> Integers:

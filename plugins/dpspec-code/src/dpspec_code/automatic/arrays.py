@@ -1,4 +1,4 @@
-"""What known functions do with drawn numbers, and with arrays of them.
+"""Models of known functions on drawn numbers, and on arrays of them.
 
 numpy and Python look at drawn numbers (`dpspec_code.automatic.noise`) one by one here, by the same comparisons and
 operations that they make of doubles.
@@ -257,7 +257,7 @@ _OF_ARRAYS: dict[str, Callable[..., Any]] = {
 }
 """What functions of numpy and methods of arrays do with drawn numbers, without options."""
 _REDUCED = frozenset({"argmax", "argmin", "max", "amax", "min", "amin", "sum", "mean", "cumsum"})
-"""Those that may be asked of an axis."""
+"""The functions that may be applied along an axis."""
 _MOVING = frozenset({
     "atleast_1d", "atleast_2d", "reshape", "ravel", "transpose", "squeeze", "expand_dims", "stack", "vstack", "hstack",
     "column_stack", "concatenate", "flip", "roll", "tile", "copy",
@@ -362,7 +362,7 @@ def _sum_of_weights(given: Sequence[Any], options: dict[str, Any]) -> Any:
 
 
 def _converted(values: Any, kind: Any, *, copied: bool) -> Any:
-    """np.array and np.asarray; the second gives an array back that has the type that is asked for."""
+    """np.array and np.asarray; the second returns an array unchanged if it has the requested type."""
     made = None if kind is None else number_type(kind)
     if kind is not None and made is None:
         return NotImplemented

@@ -1,17 +1,17 @@
-"""Boxes of draws: where monotone functions of noise lie in given intervals, and the chance of that, enclosed.
+"""Boxes of draws: the regions where monotone functions of noise lie in given intervals, and enclosures of their probabilities.
 
 For any function e that is monotone in one draw,
 
     { e(W) < t } = { W < s }  or  { W > s },
 
-with s found by going through e from outside: round, floor, ceil, int and // are steps, a rounding to a grid is a step between
-two scalings. A box of independent draws has a product of differences of distribution functions as its chance. Where conditions
-hold two draws each, one of which is the same in all of them (a noisy threshold, the largest of several noisy numbers), they are
-a box once this draw Z = z is known, and the chance is
+with s computed by inverting e from outside: round, floor, ceil, int and // are steps, a rounding to a grid is a step between two
+scalings. The probability of a box of independent draws is a product of differences of distribution functions. Where each
+condition involves two draws, one of which is common to all of them (a noisy threshold, the largest of several noisy numbers),
+they are a box given this draw Z = z, and the probability is
 
     integral over z of f(z)  product over i of [F_i(upper_i(z)) - F_i(lower_i(z))],
 
-piecewise analytic in z and enclosed by certified quadrature (`dpspec.laws.enclosed.integral`).
+piecewise analytic in z and enclosed by certified quadrature (`dpspec.laws.enclosures.integral`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ DISCRETE = ("geometric", "two-sided geometric", "discrete laplace", "discrete no
 
 
 class NoCells(Exception):
-    """Why no cells are known: a number of the code is no monotone function of one draw."""
+    """The reason why no cells are known: a number of the code is no monotone function of one draw."""
 
 
 # --- half-lines of monotone functions -------------------------------------------------------------
@@ -154,7 +154,7 @@ def _of_step(
     elif others:
         raise NoCells(name)
     wanted = end if name == "floordiv" else end * scale
-    # The step is a whole number: what is asked is that it is at most m, or, from above, that it is not.
+    # The step is a whole number: the condition is that it is at most m, or, from above, that it is not.
     m = math.floor(wanted) if closed != above else math.ceil(wanted) - 1
     edge, told = _edge(name, m)  # it is at most m where y scale < edge, or also where they are equal
     return _inner(inner, edge / scale, above=above == (scale > 0), closed=told != above, hidden=hidden)
@@ -269,7 +269,7 @@ class NoiseBox:
     """Runs that come to one end of the tree and show numbers in intervals.
 
     Args:
-        chance: of the choices on the way that noise does not decide.
+        chance: the probability of the choices on the path that noise does not decide.
         sides: the half-lines that the draws lie in, by draw.
         hidden: Z, where the other half-lines depend on it.
     """

@@ -1,11 +1,11 @@
-"""What code with noise surely tells: the chances of finitely many cells of its output, from below every divergence.
+"""Lower bounds on the divergence of code with noise: the probabilities of finitely many cells of its output.
 
 The law of the code on a dataset is a tree over independent draws W (`dpspec_code.automatic.formulas`). Cells of its output
-are told by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the
+are defined by the shape of the output, and by the intervals [t, t') in which its numbers lie. The runs that come to an end of the
 tree and show a number in an interval are a box of draws (`dpspec_code.automatic.boxes`).
 
-By data processing the pair of two laws tells at least what its cells tell, under every output divergence. So cells refute, and
-never verify. Cells that neither law reaches with a probability of 2^-48 are taken together: no double of a generator gets there.
+By data processing the divergence of two laws is at least that of their cells, for every output divergence. So cells refute, and
+never verify. Cells that neither law reaches with a probability of 2^-48 are merged: no double of a generator gets there.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from flint import arb, ctx
 
 from dpspec.plugin import FiniteLaw
 from dpspec.plugin.judges import Chance, EnclosedLaw, Observed, ceiling_of, floor_of
-from dpspec_code.automatic.aligned import NoisyLaw, one_to_join
 from dpspec_code.automatic.boxes import DISCRETE, PRECISION, HalfLine, NoCells, NoiseBox, half_line, reaches, spread
+from dpspec_code.automatic.coupling import NoisyLaw, one_to_join
 from dpspec_code.automatic.formulas import (
     Affine,
     Condition,
@@ -89,7 +89,7 @@ class Shaped:
     """An end of the tree, with the shape of its output and its numbers.
 
     Args:
-        chance: of the choices that noise does not decide.
+        chance: the probability of the choices that noise does not decide.
         conditions: what the noise has to be.
         shape, slots: of the output.
     """
@@ -214,7 +214,7 @@ class CommonCells:
 
     @classmethod
     def of(cls, left: NoisyLaw, right: NoisyLaw) -> CommonCells:
-        """The cells are told by the shape of the output and by intervals of its numbers.
+        """The cells are defined by the shape of the output and by intervals of its numbers.
 
         Raises:
             NoCells: some number of the code is no monotone function of one draw.
@@ -230,12 +230,12 @@ class CommonCells:
 
     @cached_property
     def is_hidden(self) -> bool:
-        """Whether chances are integrals over a hidden draw, which take long."""
+        """Whether probabilities are integrals over a hidden draw, which take long."""
         return any(box.hidden is not None for tree in self.held for boxes in tree.values() for box in boxes)
 
     @cached_property
     def estimates(self) -> dict[Hashable, tuple[float, float]]:
-        """About the chances of the cells."""
+        """Estimates of the probabilities of the cells."""
         return {n: tuple(sum(b.estimate() for b in tree.get(n, ())) for tree in self.held) for n in self.names}  # type: ignore[misc]
 
     def about(self) -> tuple[FiniteLaw, FiniteLaw]:
@@ -244,10 +244,10 @@ class CommonCells:
         return FiniteLaw.from_weights(weights[0]), FiniteLaw.from_weights(weights[1])
 
     def laws(self) -> tuple[EnclosedLaw, EnclosedLaw]:
-        """Both laws; where chances are integrals, on the cells that tell most.
+        """Both laws; where probabilities are integrals, on the most discriminating cells.
 
         Raises:
-            NoCells: the chances do not sum up to 1.
+            NoCells: the probabilities do not sum up to 1.
         """
         names = _telling(self.estimates) if self.is_hidden else self.names
         masses = [_masses(names, tree) for tree in self.held]
@@ -261,7 +261,7 @@ class CommonCells:
 
 
 def in_cells(left: NoisyLaw, right: NoisyLaw) -> tuple[EnclosedLaw, EnclosedLaw]:
-    """Both laws on cells of the output, with their chances; see `CommonCells`."""
+    """Both laws on cells of the output, with their probabilities; see `CommonCells`."""
     return CommonCells.of(left, right).laws()
 
 
@@ -421,7 +421,7 @@ def _masses(names: Sequence[Hashable], tree: Gathered) -> dict[Hashable, tuple[F
 
 
 def _telling(estimates: Mapping[Hashable, tuple[float, float]]) -> list[Hashable]:
-    """The cells that tell most by estimates: with the largest ratios both ways, and the largest shares of the divergence."""
+    """The most discriminating cells by estimates: with the largest ratios both ways, and the largest shares of the divergence."""
     known = {name: both for name, both in estimates.items() if max(both) > 1e-9}
     ratio: dict[Hashable, float] = {name: math.log(max(p, 1e-30) / max(q, 1e-30)) for name, (p, q) in known.items()}
     ways: list[Callable[[Hashable], float]] = [

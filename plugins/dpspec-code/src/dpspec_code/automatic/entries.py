@@ -29,7 +29,7 @@ import numpy as np
 from dpspec import DpspecError, PrivacySpec
 from dpspec.plugin import BitVectors, Dataset, DatasetSpace, Trivial, blocks, number
 from dpspec.plugin.judges import Entries, UnobservableError, observed, presented
-from dpspec_code.automatic.afterwards import definition_of
+from dpspec_code.automatic.postprocessing import definition_of
 
 _DRAWS = frozenset({
     "random", "integers", "uniform", "binomial", "laplace", "normal", "standard_normal", "exponential", "geometric",
@@ -116,7 +116,7 @@ class _Answer:
         return all(map(self.is_plain, (*args, *keywords)))
 
     def _is_drawn_or_known(self, owner: str, name: str) -> bool:
-        """A draw, where no further argument asks for many numbers at once; or a function of a number."""
+        """A draw without an argument for the number of draws; or a function of a number."""
         if owner == self.generator:
             return name in _DRAWS
         return owner not in (self.entry, self.dataset) and self.names.get(owner) is math and name in _OF_MATH

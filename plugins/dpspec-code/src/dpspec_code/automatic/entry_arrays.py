@@ -1,13 +1,14 @@
 """Lists and arrays of the entries of a dataset, of which only the kinds are known.
 
-A dataset as a list may stand for all lists: of its entries the possible *kinds* v are known, and how often each occurs is a
+A dataset as a list may represent all lists: the possible *kinds* v of its entries are known, and the count of each is a
 symbol N_v. Code may count and sum them (`len`, `count`, `sum` of a generator expression, `bincount`, ...),
 
     sum(f(v) for v in x if g(v))  =  sum over v with g(v) of f(v) N_v,
 
-and whatever else it asks of them, such as their order, ends the run. While the entries are summed, nothing may be drawn,
-assigned or changed, so that what an entry adds depends on its kind alone. One exception: `rng.random() < q`, asked once of each
-entry to keep it or leave it out, makes a sample, in which each entry is by itself, and whose counts are symbols of their own.
+and any other operation on them, such as one that depends on their order, ends the run. While the entries are summed, nothing may
+be drawn, assigned or changed, so that the contribution of an entry depends on its kind alone. One exception: `rng.random() < q`,
+evaluated once for each entry to keep it or leave it out, makes a sample, in which each entry is included independently, and whose
+counts are symbols of their own.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         base: the array of which this one is a view; None where it has numbers of its own.
         growing: the loop that appends its entries; None for other lists.
 
-    The entries stand in the order of the dataset, whatever was made of them and left out; a sorted list has `counts` of its own.
-    Two that leave out the same kinds of the same `counts` are therefore *aligned*, entry by entry.
+    The entries are in the order of the dataset, whatever was derived from them and left out; a sorted list has `counts` of its
+    own. Two that leave out the same kinds of the same `counts` are therefore *aligned*, entry by entry.
     """
 
     path: RandomPath
@@ -184,7 +185,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return not any(kind is LEFT_OUT for kind in self.kinds)
 
     def check_sum_of_python(self) -> None:
-        """End the run where Python's `sum` is asked of the numbers of an array that may be empty: of none it is its own 0."""
+        """End the run where Python's `sum` is applied to the numbers of an array that may be empty: of none it is its own 0."""
         if self.is_array and not (self.sizes[0] and self._is_whole()):
             self.refuse("is an array that may have no entries, of which Python's sum is an integer of Python's")
         if any(type(kind) in NARROW for kind in self.kinds):
@@ -318,7 +319,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         return tuple(NoisyNumber(self.path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
 
     def __bool__(self) -> bool:
-        """Whether a list has entries; of arrays, numpy asks for one."""
+        """Whether a list has entries; for arrays, numpy requires one."""
         if self.is_array:
             self._other()
         return bool(self.size() > 0)
@@ -520,7 +521,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
     __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = _other
 
     def refused(self, name: str) -> NoReturn:
-        """End the run, which asked for an attribute."""
+        """End the run at the access of an attribute."""
         self.refuse(f"was asked for {name}")
 
     def __getattr__(self, name: str) -> NoReturn:
@@ -541,7 +542,7 @@ _SINGLE = (int, float, bool, np.int64, np.float64, np.bool_, *NARROW, type(None)
 
 
 def _of_one(function: Callable[..., Any], given: Sequence[Any]) -> Any:
-    """function of numpy of one entry, in an array as it stands in one: types are those of arrays and not of numbers."""
+    """function of numpy of one entry, as in an array: types are those of arrays and not of numbers."""
     found = function(*(np.array([one]) if isinstance(one, np.generic) else one for one in given))
     return found[0]
 
@@ -914,12 +915,12 @@ def _plain_attribute(listed: WholeList | WholeRows | GrownCounts, name: str) -> 
 
 @attrs.frozen(eq=False, repr=False)
 class GrownCounts:
-    """How often each value occurs: a counter, or a dict that was filled entry by entry. Which keys it has, the data decide.
+    """Counts of values: a counter, or a dict that was filled entry by entry. Its keys depend on the data.
 
     Args:
         path: the run.
         counts: the number of each value that may occur.
-        missing: what is there for others; None for a dict, which is only asked by `get` with a 0.
+        missing: the value for other keys; None for a dict, of which only `get` with a 0 may be used.
     """
 
     path: RandomPath
@@ -943,7 +944,7 @@ class GrownCounts:
         return self.counts.get(key, 0)
 
     def refused(self) -> NoReturn:
-        """End the run, which asked for something else."""
+        """End the run at any other operation."""
         self._other()
 
     def _other(self, *_: Any) -> NoReturn:

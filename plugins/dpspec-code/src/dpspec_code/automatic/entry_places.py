@@ -4,8 +4,8 @@
     for i, v in enumerate(x):  total += f(v)                   for v in x:  total += f(v)
     x[rng.random(len(x)) < q]                                  [v for v in x if rng.random() < q]
 
-A place is a symbol: it says which entry is at hand, in this list and in those that are aligned with it, and nothing else. What
-asks for more, such as its number, ends the run.
+A place is a symbol: it identifies the current entry, in this list and in those that are aligned with it, and nothing else. An
+operation that needs more, such as its number, ends the run.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 
 
 def _refused(one: Any, *_: Any) -> Any:
-    """End the run, which asked for something else."""
+    """End the run at any other operation."""
     return one.listed.refuse(one.asked)
 
 
@@ -24,7 +24,7 @@ _refuse: Any = _refused  # of any signature, so that a class may answer
 
 
 class _Opaque:
-    """Something of which nothing may be asked but what a class adds."""
+    """A value with no operations but those that a class adds."""
 
     __slots__ = ()
     __bool__ = __float__ = __int__ = __index__ = __eq__ = __ne__ = __hash__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse

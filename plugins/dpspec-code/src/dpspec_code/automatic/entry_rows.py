@@ -533,7 +533,7 @@ class WholeRows:  # noqa: PLW1641 (it has one, which refuses)
     __str__ = __repr__ = __format__ = __reduce_ex__ = __dir__ = __array__ = _other
 
     def refused(self, name: str) -> NoReturn:
-        """End the run, which asked for an attribute."""
+        """End the run at the access of an attribute."""
         self._refuse(f"was asked for {name}")
 
     def __getattr__(self, name: str) -> NoReturn:

@@ -4,7 +4,7 @@
     applied    f(e_1, e_2, ...)                 for a known function f, such as round, exp or a quotient
 
 The runs of a sampler are the leaves of a tree (`TreeEnd`): each with the conditions on its draws, and an output with formulas in
-its places. What such trees say about the law is in `dpspec_code.automatic.aligned`; whether real runs fit them, at the end.
+its places. What such trees say about the law is in `dpspec_code.automatic.coupling`; whether real runs fit them, at the end.
 
 A parameter that is a double is a real number. One that prints with at most 12 digits is that decimal; one that was computed and
 lies within 8 units in the last place of a fraction with a denominator up to 1,000 is that fraction; any other is the double
@@ -156,7 +156,7 @@ class Affine:
 
 @attrs.frozen
 class Plain:
-    """A number beside expressions, with its type."""
+    """A number in an operation with expressions, with its type."""
 
     kind: str
     value: float
@@ -196,7 +196,7 @@ def is_about_data(condition: Condition) -> bool:
 
 @attrs.frozen
 class Hole:
-    """What is seen of a drawn number in an output: its type and its expression."""
+    """A drawn number in an output: its type and its expression."""
 
     kind: str
     expression: NoiseFormula
@@ -239,7 +239,7 @@ _SMALL = Fraction(1, 1 << 40)
 
 @attrs.frozen
 class TreeEnd:
-    """Where a run ends that drew noise.
+    """The end of a run that drew noise.
 
     Args:
         seen: the output with holes, as an observer sees it.
@@ -306,7 +306,8 @@ def _is_whole(formula: NoiseFormula) -> bool:
 
 
 def arithmetic(function: Callable[[Any, Any], Any], left: NoiseFormula, right: NoiseFormula) -> NoiseFormula:
-    """The expression of an operation, affine where it stays so; a whole number beside a rounded one goes into the rounding."""
+    """The expression of an operation, affine where it remains so; a whole number added to a rounded one goes into the
+    rounding."""
     if function is operator.add and _is_whole(left) and is_rounded(right):
         left, right = right, left
     if function in (operator.add, operator.sub) and is_rounded(left) and _is_whole(right):
@@ -364,7 +365,7 @@ def has_holes(seen: Hashable) -> bool:
 
 
 Draws = Sequence[float | None]
-"""What a run drew, by the number of the draw, from 1 on."""
+"""The draws of a run, by the number of the draw, from 1 on."""
 
 _NEAR = 1e-7
 """What doubles may lose, relatively, on the way to an output of moderate size."""

@@ -1,6 +1,6 @@
 """The enumerating generator, and what plain code may use: every draw becomes a choice, everything else must be a plain function.
 
-The generator stands in for `numpy.random.Generator`.
+The generator replaces `numpy.random.Generator`.
 
 A draw is first made by a real generator, which is thrown away: it raises what numpy raises, and the type, dtype and shape of its
 answer are those of ours. What is not modelled exactly is refused, and the refusal is written down in the path.
@@ -703,7 +703,7 @@ SYMBOLIC_ARRAY = frozenset({
 """Attributes of an array of symbolic draws that are those of an array of doubles, or refused when they are called."""
 OF_TYPES = frozenset({"fromkeys", "from_bytes", "fromhex", "maketrans", "from_iterable", "from_float", "from_decimal", "reduce",
                       "accumulate", "outer", "reduceat"})  # fmt: skip
-"""What may be asked of a type, or of a ufunc."""
+"""The attributes of a type, or of a ufunc, that may be used."""
 EXCEPTION = frozenset({"args", "code", "value", "add_note", "errno", "msg", "reason", "start", "end"})
 """Attributes of exceptions; a traceback has frames."""
 

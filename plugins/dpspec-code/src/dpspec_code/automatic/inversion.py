@@ -1,16 +1,16 @@
 """Noise that code makes of uniform numbers and of signs.
 
-**A logarithm.** -ln V has the exponential law of mean 1 where V is uniform between 0 and 1. A `Uniform` that is asked for the
-logarithm of a U + b, which lies between 0 and 1 by what is known of U, becomes such a draw, and nothing else may be made of it
-from then on. So u = U - 1/2 that was asked for its sign has ln(1 - 2|u|) for noise, which is the Laplace law by inversion.
+**A logarithm.** -ln V has the exponential law of mean 1 where V is uniform between 0 and 1. A `Uniform` whose logarithm of U + b
+is taken, where U + b is known to lie between 0 and 1, becomes such a draw, and no other operation on it is possible from then on.
+So u = U - 1/2 whose sign was taken has ln(1 - 2|u|) for noise, which is the Laplace law by inversion.
 
-**A sign.** Let two ends of a tree have one chance p and the conditions and outputs of one another with -E in place of E, for
-exponential noise E of mean b. They are one end with chance 2p and L in place of E, for Laplace noise L of scale b:
+**A sign.** Let two ends of a tree have one probability p and the conditions and outputs of one another with -E in place of E, for
+exponential noise E of mean b. They are one end with probability 2p and L in place of E, for Laplace noise L of scale b:
 
     p P(E in A) + p P(-E in A) = 2p P(L in A)    for all sets A, given all other draws.
 
-Draws are replaced only where the ends that result hold for every value of the draws with chances that add up to 1, so that
-they are again the ends of a tree. That is looked at condition by condition, as the code came to them.
+Draws are replaced only where the resulting ends hold for every value of the draws with probabilities that add up to 1, so that
+they are again the ends of a tree. This is checked condition by condition, in the order of the code.
 
 **The whole part.** floor(a E) of exponential noise E of mean b is k with probability (1 - e^(-1/s)) e^(-k/s) for s = a b, so that
 a difference of two has discrete Laplace noise of scale s. It is taken for a draw of its own where nothing else depends on E.
@@ -186,7 +186,7 @@ def _first_factor(leaf: TreeEnd, noise: NoiseDraw) -> Fraction:
 
 
 def _whole(ends: Sequence[tuple[Sequence[Condition], Chance]]) -> Fraction | None:
-    """The sum of the chances of the ends whose conditions hold, where it is one number for all values of the draws; else None.
+    """The sum of the probabilities of the ends whose conditions hold, where it is constant in the values of the draws; else None.
 
     Ends that ask the same question first are taken together: those that go on where it holds have to add up to what those do
     that go on where it does not.

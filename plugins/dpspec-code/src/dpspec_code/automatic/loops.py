@@ -46,7 +46,7 @@ class NotPlain(Exception):
 
 @attrs.frozen
 class _Exits:
-    """What is live where a statement may lead to, besides the next one."""
+    """The variables that are live at the possible targets of a statement, other than the next one."""
 
     left: LoopNames = _NONE
     again: LoopNames = _NONE
@@ -265,10 +265,11 @@ def _content(cell: types.CellType) -> Any:
 
 
 def snapshot(value: Any, seen: dict[int, int], held: dict[int, tuple[int, Any]]) -> Hashable:
-    """A hashable copy of a plain value that also tells which of its containers are one object, or one that was there before.
+    """A hashable copy of a plain value that also encodes which of its containers are one object, or an object that existed
+    before.
 
     Raises:
-        NotPlain: for values with parts that cannot be looked at.
+        NotPlain: for values with parts that cannot be inspected.
     """
     from dpspec_code.automatic.generator import EnumeratingGenerator
 
@@ -292,7 +293,7 @@ def snapshot(value: Any, seen: dict[int, int], held: dict[int, tuple[int, Any]])
 
 
 def state_of(value: Any) -> Hashable:
-    """A hashable copy of a plain value that nothing was there before; None when it has parts that cannot be looked at."""
+    """A hashable copy of a plain value without objects that existed before; None when it has parts that cannot be inspected."""
     try:
         return snapshot(value, {}, {})
     except NotPlain:

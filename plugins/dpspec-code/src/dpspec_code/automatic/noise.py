@@ -1,8 +1,8 @@
-"""Noise as a symbol: the numbers that plain code computes with, which stand for formulas of independent draws.
+"""Noise as a symbol: numbers of plain code that represent formulas of independent draws.
 
 `rng.laplace()` has infinitely many values, but code that only adds, rounds, compares and returns what it drew needs none of them.
-A `NoisyNumber` stands for a formula (`dpspec_code.automatic.formulas`). Comparing two of them is a choice of the run whose
-condition is written down. The type of each number is that of a sample, on which the same operations are run.
+A `NoisyNumber` represents a formula (`dpspec_code.automatic.formulas`). Comparing two of them is a choice of the run whose
+condition is recorded. The type of each number is that of a sample, on which the same operations are run.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ _NUMBERS = (float, np.float64, int, np.int64, FloatOrZero, FloatOrInteger)
 
 @attrs.frozen
 class Span:
-    """Where a number lies on datasets of n records: between low - down n and high + up n.
+    """The range of a number on datasets of n records: between low - down n and high + up n.
 
     Args:
         low, high: its ends without records.
@@ -209,7 +209,7 @@ class NoisyNumber(Placeholder):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """isinstance answers as for the number that it stands for."""
+        """isinstance answers as for the number that it represents."""
         return type(self.sample)
 
     def retyped(self, sample: Any) -> NoisyNumber:
@@ -243,8 +243,8 @@ class NoisyNumber(Placeholder):
                 self.path.bound.holds_up_to(math.floor((end - start) / step), symbol, reason)
 
     def check_double(self, scale: Fraction = Fraction(1)) -> None:
-        """Write down how far a double may be from what it is, where something is done that tells: noise of a scale is added, or
-        a function applied."""
+        """Record the rounding error bound of a double, before an operation on which the error has an effect: noise of a scale is
+        added, or a function applied."""
         inside = _inside(self.expression)
         if inside is None or not isinstance(self.sample, float):
             return
@@ -576,7 +576,7 @@ def one_by_one(numbers: Sequence[Any], *, least: bool) -> int:
     return best
 
 
-# --- chances that are weights of an exponential mechanism -----------------------------------------
+# --- probabilities that are weights of an exponential mechanism -----------------------------------
 
 
 LARGEST_SCORE = 700
@@ -584,13 +584,13 @@ LARGEST_SCORE = 700
 
 
 def scores_of(chances: Sequence[Any], largest: int | None) -> list[Affine] | None:
-    """The numbers a_i of chances e^(a_i) / sum of e^(a_j), up to a number that all share; None for chances of another form.
+    """The numbers a_i of probabilities e^(a_i) / sum of e^(a_j), up to a common constant; None for probabilities of another form.
 
     Weights that no double holds end the run: of scores that may be large, the largest has to be subtracted first.
 
     Args:
-        chances: the chances.
-        largest: how large a number of the dataset may be at most, or its opposite; None without a limit.
+        chances: the probabilities.
+        largest: an upper bound on a number of the dataset, or on its opposite; None without a limit.
     """
     formulas = [one.expression for one in chances if type(one) is NoisyNumber]
     quotients = [one.arguments for one in formulas if isinstance(one, Applied) and one.function == "truediv"]
@@ -621,7 +621,7 @@ def scores_of_weights(weights: Sequence[NoiseFormula | Plain], largest: int | No
 
 
 _RACES = 1 << 20
-"""Draws that stand for choices have numbers from here on: no run of the code draws them."""
+"""Draws that represent choices have numbers from here on: no run of the code draws them."""
 
 
 def winner_of(path: RandomPath, scores: Sequence[Affine]) -> int:
@@ -686,7 +686,7 @@ class _ChosenWeight:
     Args:
         weights: the weights.
         winner: the place of the one, chosen by their sizes.
-        below: sets of places, each within the next, that were asked about.
+        below: sets of places, each within the next, whose comparisons were recorded.
     """
 
     weights: list[NoiseFormula | Plain]
@@ -734,7 +734,7 @@ class WeightedUniform:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Asked for by isinstance alone, which would take it for no float."""
+        """Called by isinstance alone, which would otherwise not recognise it as a float."""
         self._refuse()
 
     def compared(self, other: Any, *, below: bool, relation: str = "lt") -> Any:
@@ -811,7 +811,7 @@ MOST_DECISIONS = 12
 
 
 def largest_of_counts(parts: Sequence[Any], *, least: bool) -> NoisyNumber | None:
-    """max or min of numbers that the data alone decide, which nobody may ask about; None for others."""
+    """max or min of numbers that depend on the data alone, which may not be compared; None for others."""
     drawn = [part for part in parts if type(part) is NoisyNumber]
     kinds = {type(part.sample if type(part) is NoisyNumber else part) for part in parts}
     inside = [noise for part in drawn for affine in affine_of(part.expression) for noise, _ in affine.terms]

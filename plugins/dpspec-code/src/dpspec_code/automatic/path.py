@@ -3,10 +3,10 @@
 A run is a sequence of choices, each between finitely many options of known probability. The first ones are prescribed,
 the others take the first option and leave the rest for later runs: depth-first search by running again.
 
-A uniform draw is split only where the sampler looks at it.
+A uniform draw is split only where the sampler compares it.
 
-`random()` has infinitely many values, but a sampler that only asks `random() < p` needs two. A `Uniform` stands for
-a U + b, with U uniform on an interval that each question cuts in two.
+`random()` has infinitely many values, but a sampler that only evaluates `random() < p` needs two. A `Uniform` represents
+a U + b, with U uniform on an interval that each comparison cuts in two.
 
 Absorbing Markov chains are solved exactly, from one-step probabilities between states to the law of where they end:
 
@@ -37,7 +37,7 @@ from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableErr
 from dpspec_code.automatic.widths import RecordBound
 
 PREFIX = "_dpspec_"
-"""How the names of the questions begin that code asks when it is enumerated."""
+"""The prefix of the names of the question functions that rewritten code calls."""
 Choices = tuple[tuple[int, int], ...]
 """For every choice the option taken and the number of options."""
 
@@ -45,8 +45,8 @@ Choices = tuple[tuple[int, int], ...]
 class Stop(BaseException):
     """Ends a run from inside the sampler.
 
-    That it was raised is written down in the path (`Path.ended`), and whatever the sampler returns or raises afterwards is not
-    looked at: `except BaseException`, `finally: return` and `__exit__` make no outcome of it.
+    The path records that it was raised (`Path.ended`), and any value or exception of the sampler afterwards is
+    ignored: `except BaseException`, `finally: return` and `__exit__` make no outcome of it.
 
     Args:
         fault: the error that the caller shall get.
@@ -72,12 +72,12 @@ def _place_in_code() -> tuple[str | None, int | None]:
 
 @attrs.define
 class EntryCoin:
-    """What one entry of a dataset was asked of its uniform number: whether it is below a threshold, tried both ways.
+    """The comparison of the uniform number of one entry of a dataset with a threshold, tried both ways.
 
     Args:
-        threshold: the chance that it is below.
+        threshold: the probability that it is below.
         below: which way is tried.
-        asked: whether it was asked this way.
+        asked: whether it was evaluated this way.
     """
 
     threshold: Fraction
@@ -93,17 +93,17 @@ class RandomPath:
         forced: the prescribed choices.
         start: how many of them lead to the state from which probabilities are counted.
         most_choices: a run with more choices is given up.
-        conditions: what was asked of drawn noise, and how it turned out (`dpspec_code.automatic.formulas`).
-        counting: whether entries of a dataset that stands for all are summed up, when nothing may be drawn.
-        coin: what the entry at hand was asked of its uniform number, by which samples are taken.
+        conditions: the evaluated conditions on drawn noise, with their results (`dpspec_code.automatic.formulas`).
+        counting: whether entries of a symbolic dataset are being summed, when nothing may be drawn.
+        coin: the comparison of the uniform number of the current entry, by which samples are taken.
         sampled: whether a sample was taken.
-        bound: how many records a dataset that stands for all may have.
-        races: how many draws of Gumbel noise stand for choices.
+        bound: the largest number of records of a symbolic dataset.
+        races: the number of draws of Gumbel noise that represent choices.
         tally: the loop that adds up such entries (`dpspec_code.automatic.tallies`).
-        elsewhere: what stands for the functions of modules that draw, by the names of the modules, and for a generator without a
-            seed, by no name.
+        elsewhere: the replacements for the functions of modules that draw, by the names of the modules; under the empty name,
+            the one for a generator without a seed.
         made: the draws that the code made of others (`dpspec_code.automatic.formulas.MadeDraw`).
-        whole: the dataset, where it is a list that stands for all.
+        whole: the dataset, where it is a symbolic list.
         by_places: whether `range(len(x))` is one of places where the number of entries is fixed.
         ended: what ended the run before its time. What comes after it is worthless, also when the sampler, or a library that
             it calls, has caught it and gone on.
@@ -172,7 +172,7 @@ class RandomPath:
         return option
 
     def branch(self, count: int) -> int:
-        """One of several ways on, whose chances are left to conditions."""
+        """One of several alternatives, whose probabilities are determined by conditions."""
         option = self._forced(count)
         return self._first(range(count), count) if option is None else option
 
@@ -226,7 +226,7 @@ _ULPS = 8
 _EXACT = "?bBhHiIlLqQdO"
 """Kinds of numpy's numbers with which a double stays one."""
 LEAST = Fraction(1, 1 << 40)
-"""Events of a smaller probability are not asked about: a double has steps of 2^-53, a real number has none."""
+"""Events of a smaller probability are not evaluated: a double has steps of 2^-53, a real number has none."""
 
 
 def exact(value: Any) -> Chance | None:
@@ -294,7 +294,7 @@ class _Draw:
 
 @functools.lru_cache(maxsize=1 << 12)
 def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
-    """The chances of the two parts of an interval; None where one is too small to be asked about."""
+    """The probabilities of the two parts of an interval; None where one is too small to be evaluated."""
     parts = [minus(threshold, low), minus(high, threshold)]
     whole = minus(high, low)
     return [_ratio(part, whole) for part in parts] if all(at_least(part, LEAST) for part in parts) else None
@@ -302,7 +302,7 @@ def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
 
 @attrs.define(eq=False)
 class _EntryDraw(_Draw):
-    """A uniform draw for each entry of a dataset that stands for all: one question says whether the entry is in a sample."""
+    """A uniform draw for each entry of a symbolic dataset: one comparison determines whether the entry is in a sample."""
 
     def below(self, threshold: Chance, *, closed: bool = False) -> bool:
         path = self.path
@@ -366,7 +366,7 @@ class Uniform:
         return cls(draw, high - low, low, scalar)
 
     def known(self) -> tuple[object, ...]:
-        """What is known about it, for telling states apart."""
+        """Its known properties, which distinguish states."""
         draw = self.draw
         return draw.number, draw.low, draw.high, draw.taken, self.scale, self.shift, self.scalar
 
@@ -398,7 +398,7 @@ class Uniform:
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """Asked for by isinstance alone, which would take it for no float."""
+        """Called by isinstance alone, which would otherwise not recognise it as a float."""
         self.refuse("was asked for its type")
 
     # -- questions --------------------------------------------------------------------------------
@@ -439,7 +439,7 @@ class Uniform:
 
     def _below(self, other: object, *, closed: bool) -> bool:
         """Whether scale U + shift < other, or <= other when closed."""
-        if type(other) is Uniform:  # asked first: its class is not to be asked for
+        if type(other) is Uniform:  # tested first: its class must not be accessed
             self.refuse("was compared with another random number")
         if isinstance(other, np.generic) and other.dtype.char not in _EXACT:
             self.refuse("was compared in single precision")
@@ -532,12 +532,12 @@ class Uniform:
         self.refuse(f"was asked for {name}")
 
     def refuse(self, what: str) -> NoReturn:
-        """End the run: more is asked of the number than can be answered."""
+        """End the run: the operation on the number is not supported."""
         refuse(self.draw.path, what)
 
 
 def refuse(path: RandomPath, what: str) -> NoReturn:
-    """End a run that asks more of a symbolic draw than can be answered."""
+    """End a run that needs an unsupported operation on a symbolic draw."""
     path.refuse(
         NotEnumerableError(
             "random()",

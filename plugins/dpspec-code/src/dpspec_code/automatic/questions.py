@@ -1,6 +1,6 @@
-"""The questions that rewritten code asks before every step: each answers as the code itself would, or ends the run.
+"""Run-time checks that rewritten code calls before every step: each returns what the code itself would compute, or ends the run.
 
-Three things are kept apart. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
+Three kinds of code are distinguished. *Code of the user's* is rewritten in its turn when it is called for the first time, and its
 global names, defaults, shared variables and class attributes become *roots*: whatever they hold must be the same
 after each run as before the first, or the run is no function of its dataset and its choices. *Known callables*
 (see there) are called when their arguments are such that the answer depends on nothing else: no text that
@@ -32,7 +32,6 @@ import numpy as np
 
 from dpspec.plugin import LibraryModels
 from dpspec.plugin.judges import NotEnumerableError, steady
-from dpspec_code.apart import Cut
 from dpspec_code.automatic import generator as known
 from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn, plain_like
 from dpspec_code.automatic.entry_arrays import (
@@ -69,6 +68,7 @@ from dpspec_code.automatic.roots import (
 )
 from dpspec_code.automatic.spellings import number_type
 from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
+from dpspec_code.child_process import Cut
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
 _HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)
@@ -134,7 +134,7 @@ class Questions:
         self.path.refuse(NotEnumerableError(subject, rule, _ADVICE))
 
     def enter(self) -> None:
-        """Asked where code could go on after an exception: what ended the run is raised again."""
+        """Called where code could continue after an exception: the exception that ended the run is raised again."""
         problem = sys.exc_info()[1]
         if problem is not None:
             self.caught(problem)
@@ -175,7 +175,7 @@ class Questions:
         shape = _unwritten_shape(function, args, options) if function is np.empty or function is np.empty_like else None
         if shape is not None:
             return unwritten(self.path, shape)
-        if type(function) is functools.partial:  # what it holds is asked about, wherever it was made
+        if type(function) is functools.partial:  # its content is checked, wherever it was created
             return self.call(function.func, *function.args, *args, **{**function.keywords, **options})
         if function is isinstance or function is issubclass:
             self._classes(args[1:], of_generator=type(args[0]) is EnumeratingGenerator)
@@ -250,7 +250,7 @@ class Questions:
         return next((name for name in names if getattr(sys.modules[_DISTRIBUTIONS], name, None) is value), "")
 
     def _drawing(self, function: Any) -> Any:
-        """A function that draws from the generator of a whole module, or what stands for it."""
+        """A function that draws from the generator of a whole module, or its replacement."""
         owner = getattr(function, "__self__", None) if type(function) in (types.MethodType, types.BuiltinFunctionType) else None
         module = next((module for module, held in _GLOBAL_GENERATORS.items() if owner is held), None)
         return function if module is None else self._standing_in(module, function.__name__)
@@ -336,7 +336,7 @@ class Questions:
                 self.refuse("assigns to variables of others, or in place, while it sums up the dataset")
 
     def _stands_in_for_random(self, function: Any) -> bool:
-        """Whether it is what stands in for `random.random` or `numpy.random.random`, which draws one uniform number."""
+        """Whether it is the replacement of `random.random` or `numpy.random.random`, which draws one uniform number."""
         owner = function.__self__ if type(function) is types.MethodType else None
         known = owner is not None and any(owner is one for one in self.path.elsewhere.values())
         return known and function.__name__ in ("random", "random_sample", "rand")
@@ -417,7 +417,7 @@ class Questions:
         return function
 
     def _guarded(self, given: Any) -> Any:
-        """A known callable that is handed to another one asks as well when it is called."""
+        """A known callable that is passed to another one is checked as well when it is called."""
         asks = callable(given) and (not self._follow(given) or type(given) is functools.partial)
         return functools.partial(self.call, given) if asks else given
 
@@ -432,7 +432,7 @@ class Questions:
                     self._stop(_word(kind), "decides by code of its own what belongs to it")
 
     def _template(self, function: Any, args: tuple[Any, ...]) -> None:
-        """A text with fields; one that looks up an attribute of what fills it asks for more than its value."""
+        """A text with fields; one that looks up an attribute of its arguments depends on more than their values."""
         text = getattr(function, "__self__", None)
         text = args[0] if not isinstance(text, str) and args else text
         if function is not format and isinstance(text, str):
@@ -709,7 +709,7 @@ class Questions:
         return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self.each(things)
 
     def _inside(self, things: Any, depth: int = 3) -> None:
-        """What is walked through may be taken apart further."""
+        """The iterated value may be split further."""
         for part in things:
             if type(part) in (set, frozenset):
                 self.each(part)
@@ -921,7 +921,7 @@ def _unread(given: Any, name: str) -> tuple[str, str]:
 
 
 def _is_walked(given: Any) -> bool:
-    """Whether something is taken apart by iteration and not by its keys."""
+    """Whether a value is consumed by iteration and not by its keys."""
     return not callable(given) and hasattr(type(given), "__iter__") and not hasattr(type(given), "keys")
 
 

@@ -1,10 +1,10 @@
-r"""Plain code that decides by its dataset: regions of datasets in which it decides alike, and the shifts from one to another.
+r"""Plain code that branches on its dataset: regions of datasets with the same branches, and the shifts from one to another.
 
-The tree T of some code for all datasets (`dpspec_code.automatic.whole`) may hold conditions on counts N alone, such as N_1 < 5 or
-N_1 + N_2 = 0. They cut the datasets into regions, each with a tree of its own whose conditions are about noise.
+The tree T of some code for all datasets (`dpspec_code.automatic.symbolic`) may hold conditions on counts N alone, such as N_1 < 5
+or N_1 + N_2 = 0. They cut the datasets into regions, each with a tree of its own whose conditions are about noise.
 
 **Theorem.** Let e be a change of one record or one step of numbers. For regions A and B let Q be the polyhedron of all N with N
-in A and N + e in B. Where Q is not empty, let the ends of T_A and T_B be matched so that they have equal chances, and equal
+in A and N + e in B. Where Q is not empty, let the ends of T_A and T_B be matched so that they have equal probabilities, and equal
 conditions and outputs but for numbers that depend on N; and let delta(N), affine in N, solve the linear equations
 
     a.delta(N) = d_A(N) - d_B(N + e)    for every affine expression a.W + d_A(N) of T_A and its partner a.W + d_B(N) of T_B.
@@ -20,10 +20,10 @@ larger one, coordinate by coordinate.
 **Another shift at each end.** Where no one shift serves all ends of T_A, each may have one of its own, that serves all N of Q:
 under it the conditions of an end for N imply those of its partner for N + e, with the same output. With C the largest of the
 costs of these shifts and of those for the way back, over all regions and changes, no change multiplies the probability of a set
-by more than e^C, as in `dpspec_code.automatic.aligned`.
+by more than e^C, as in `dpspec_code.automatic.coupling`.
 
 Differences of two datasets are sums of changes that lead from one to the other over datasets whose counts stay between those of
-the two, so all of them lie in the space of counts on which the regions are looked at.
+the two, so all of them lie in the space of counts on which the regions are defined.
 
 The largest m_i over Q is bounded by the dual linear program: c.N <= y.h for every y >= 0 with G'y >= c, where Q lies in
 {N >= 0: G N <= h}. Its solution in doubles is rounded to fractions and then checked exactly.
@@ -40,7 +40,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.plugin.judges import Observed
-from dpspec_code.automatic.aligned import (
+from dpspec_code.automatic.coupling import (
     AskedOfShift,
     Branch,
     NoisyLaw,
@@ -72,7 +72,7 @@ MOST_PROGRAMS = 4_000
 """Linear programs for one claim; each takes some milliseconds."""
 _ROUNDED = 1_000
 MOVABLE = ("laplace", "normal", "two-sided geometric", "discrete laplace", "discrete normal")
-"""Noise whose larger shifts tell more: symmetric about 0, with monotone likelihood ratio."""
+"""Noise whose larger shifts are easier to detect: symmetric about 0, with monotone likelihood ratio."""
 
 Move = Mapping[int, int]
 """By how much each count grows, by the number of its symbol."""
@@ -203,7 +203,7 @@ class Region:
 
 
 def holds_extreme(leaf: TreeEnd) -> bool:
-    """Whether an end shows, or asks about, the largest or smallest of some counts."""
+    """Whether an end outputs, or compares, the largest or smallest of some counts."""
     return any(_extreme_in(one) is not None for one in (*(c.left for c in leaf.conditions), *holes_of(leaf.seen)))
 
 
@@ -343,7 +343,7 @@ def shift_between(ours: Sequence[Branch], theirs: Sequence[Branch], move: Move) 
 def cost_between(ours: Sequence[Branch], theirs: Sequence[Branch], move: Move, polyhedron: Polyhedron) -> Fraction | None:
     """The cost of undoing a move, or what undoes it, by a shift for each end that serves all N of a polyhedron; None for none.
 
-    Every condition a.W + d(N) < 0 that holds asks for a.delta <= d_A(N) - d_B(N + e) at every N, so for at most the least.
+    Every condition a.W + d(N) < 0 that holds requires a.delta <= d_A(N) - d_B(N + e) at every N, so at most the least.
     """
     joined = joined_trees(ours, theirs)
     matched = match(*joined)

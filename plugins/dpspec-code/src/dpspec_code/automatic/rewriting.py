@@ -5,8 +5,8 @@
     except: ...  ->  except: _dpspec_enter(); ...    while t: ...   ->  while _dpspec_round(...) and t: ...
     a[i] += e    ->  a = _dpspec_grown_in(...)       return f(x)    ->  return _dpspec_tail(f, x)
 
-The questions (`dpspec_code.automatic.questions`) answer as the code itself would, or refuse. A function's code is exchanged
-for its rewritten form only when the file says what the function does: the tree is compiled as it stands as well, and one of
+The questions (`dpspec_code.automatic.questions`) answer as the code itself would, or refuse. A function's code is replaced
+by its rewritten form only when the file contains the function's code: the unchanged tree is compiled as well, and one of
 its code objects has to equal that of the function. No bytecode is interpreted, so nothing depends on the version of Python.
 """
 
@@ -79,7 +79,7 @@ def _told_apart(code: types.CodeType) -> list[types.CodeType]:
 
 
 def _place(code: types.CodeType) -> str:
-    """The qualified name of code, whatever comprehensions it stands in."""
+    """The qualified name of code, including code inside comprehensions."""
     parts = code.co_qualname.split(".")
     inside = [place for place, part in enumerate(parts) if part in _COMPREHENSIONS]
     dropped = {*inside, *(place - 1 for place in inside)}

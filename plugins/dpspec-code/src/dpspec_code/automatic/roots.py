@@ -50,7 +50,7 @@ class Unknown(Exception):
 
 
 class Roots:
-    """What is remembered of one enumeration.
+    """The recorded roots of one enumeration.
 
     Args:
         look_through: looks through a class of the user's, of which an object was met.
@@ -156,7 +156,7 @@ class Roots:
 
 
 _MAKES_GENERATORS = np.random.default_rng
-"""It holds nothing: that code names it says nothing of a call, which is looked at by itself."""
+"""An empty root: a name in code implies nothing about a call, which is checked by itself."""
 
 _GLOBAL = {"random": random, "numpy.random": np.random}
 
@@ -164,7 +164,7 @@ _GLOBAL = {"random": random, "numpy.random": np.random}
 def is_of_module(value: Any) -> bool:
     """Whether it is a function of `random` or `numpy.random`, which draws from the generator of the module.
 
-    That code names it says nothing; a call of it is looked at by itself.
+    A name in code implies nothing; a call of it is checked by itself.
 
     >>> from numpy.random import laplace
     >>> is_of_module(laplace), is_of_module(np.random.RandomState(1).laplace)
@@ -176,7 +176,7 @@ def is_of_module(value: Any) -> bool:
 
 
 LIBRARIES = ("numpy", "dpspec", "dpspec_code")
-"""Packages whose code is not the user's, beside the standard library: what is known of them stands in a table."""
+"""Packages other than the standard library whose code is not the user's: their known properties are in a table."""
 
 
 def is_library(module: str) -> bool:

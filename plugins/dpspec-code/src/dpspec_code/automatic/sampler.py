@@ -4,7 +4,7 @@
 
 A rejection loop that comes back to an earlier state is solved as a Markov chain, so that redrawing has an exact law too.
 
-A run is a law only when all its chances come from the generator that it was given, so randomness from elsewhere ends the
+A run is a law only when all its randomness comes from the generator that it was given, so randomness from elsewhere ends the
 enumeration.
 """
 
@@ -38,8 +38,7 @@ from dpspec.plugin.judges import (
     observed_raise,
     presented,
 )
-from dpspec_code.apart import Cut, cutting
-from dpspec_code.automatic.aligned import NoisyLaw, raced
+from dpspec_code.automatic.coupling import NoisyLaw, raced
 from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
@@ -47,6 +46,7 @@ from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
+from dpspec_code.child_process import Cut, cutting
 
 if TYPE_CHECKING:
     from dpspec.plugin.judges import Exponential
@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 def only_its_generator() -> Iterator[None]:
     """Raise NotEnumerableError when the block used a global generator or the operating system's randomness.
 
-    Seen are Python's `random`, `secrets` and `uuid`, numpy's global and newly made generators, and `os.urandom`. Native code that
-    asks the system by itself is not; a run that differs when it is repeated gives it away, most of the time.
+    Detected are Python's `random`, `secrets` and `uuid`, numpy's global and newly made generators, and `os.urandom`. Native code
+    that calls the system directly is not; a run that differs when it is repeated reveals it, most of the time.
 
     >>> with only_its_generator():
     ...     random.random() < 2
@@ -109,7 +109,7 @@ _LARGEST_REST = Fraction(1, 10**9)
 ASSUMPTIONS = (
     "random() is a uniform real number and not one of 2^53 doubles, and a number typed as 0.1 means 1/10",
     "each draw of numpy's Generator has exactly the law that it is named for, independent of the others",
-    "an observer sees what is returned, raised or printed, and nothing else of the process (dpspec.verifier.observed)",
+    "an observer sees what is returned, raised or printed, and nothing else of the process (dpspec.verifier.observation)",
 )
 """What a law that was read off plain code takes for granted."""
 
@@ -126,7 +126,7 @@ def enumerate_law(
     counter: RunCounter | None = None,
     models: LibraryModels | None = None,
 ) -> Law:
-    """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observed`).
+    """The law of function(dataset, generator): of what an observer sees of it (`dpspec.verifier.observation`).
 
     The code is run with questions put in (`dpspec_code.automatic.rewriting`): it may use what is known to depend on its
     arguments alone, and functions and classes in Python whose source is at hand; anything else ends the enumeration, and no
@@ -137,8 +137,8 @@ def enumerate_law(
         dataset: what it is run on.
         most_paths: how many runs are made before it is given up.
         tail: endless draws and loops are cut off where less than this probability is left.
-        read: whether the code is a stranger's, which is read; release code of a mechanism is taken at its word, and its
-            outcomes are told apart by ==.
+        read: whether the code is untrusted, so that it is analysed; release code of a mechanism is trusted, and its
+            outcomes are distinguished by ==.
         symbolic: whether draws of `geometric` are symbols, as continuous noise is, and not choices.
         drew: gets "geometric" when such a draw was made.
         counter: counts the runs of several enumerations together.
@@ -174,7 +174,7 @@ def enumerate_law(
 
 @contextlib.contextmanager
 def _warned(search: _Search, *, read: bool) -> Iterator[None]:
-    """A warning is written to standard error, which nobody judges; release code of a mechanism is taken at its word."""
+    """A warning is written to standard error, which is not part of the outcome; release code of a mechanism is trusted."""
 
     def on_warning(message: Any, *_: Any, **__: Any) -> None:
         if search.inside:
@@ -373,7 +373,7 @@ def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     return enclosed if written is None else written
 
 
-# --- chances computed in doubles ------------------------------------------------------------------
+# --- probabilities computed in doubles ------------------------------------------------------------
 
 
 _SIMPLE = 1_000
@@ -381,9 +381,9 @@ _NARROW = Fraction(1, 1 << 36)
 
 
 def as_written(law: EnclosedLaw) -> Law | None:
-    """The exact law that chances computed in doubles stand for, where one can be told; else None. Nothing may be cut off.
+    """The exact law that probabilities computed in doubles approximate, if it is identified; else None. Nothing may be cut off.
 
-    Every chance over the largest one is read as the fraction q with a denominator up to 1,000, or as e^q with such a q, that
+    Every probability over the largest one is read as the fraction q with a denominator up to 1,000, or as e^q with such a q, that
     lies within what rounding leaves open; the law in these ratios has to lie within all enclosures. So e^0.5/(1 + e^0.5) of
     a program is what it says, as 0.1 is 1/10.
 
@@ -419,7 +419,7 @@ def _ratio_written(low: Fraction, high: Fraction) -> Any:
 
 
 def _raced(ends: TransitionRow) -> TransitionRow:
-    """The ends without the noise that only decides which of several numbers is the largest, where its chance is known."""
+    """The ends without the noise that only decides which of several numbers is the largest, where its probability is known."""
     found: TransitionRow = {}
     for end, chance in ends.items():
         to, share = end, chance

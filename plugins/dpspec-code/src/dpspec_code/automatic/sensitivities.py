@@ -44,7 +44,7 @@ class EntryStatistic:
     """A statistic of the entries.
 
     Args:
-        symbol: stands for (D - low) / range.
+        symbol: represents (D - low) / range.
         low, range: D lies between low and low + range.
         evaluate: D, of how many entries of each kind there are.
         ends: the kinds of the smallest and the largest entry.

@@ -1,7 +1,7 @@
-"""The ways in which one call of numpy is written: types by name, options by keyword, axes from the end.
+"""The equivalent forms of one call of numpy: types by name, options by keyword, axes from the end.
 
-Each is read as one form, that with arguments by place and without options, or not at all (None): then the call is refused as it
-stands. Nothing here computes with numbers.
+Each is normalised to one form, with positional arguments and without options, or not at all (None): then the call is rejected.
+Nothing here computes with numbers.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _NOTHING: dict[str, tuple[Any, ...]] = {
 def by_place(name: str, args: Sequence[Any], options: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The arguments of a call with those that may be named in their places, and what options are left.
 
-    A method is asked as the function of the same name, with its array in the first place.
+    A method is treated as the function of the same name, with its array as the first argument.
 
     >>> by_place("clip", (7,), {"min": 0, "max": None, "out": None})
     ((7, 0, None), {})

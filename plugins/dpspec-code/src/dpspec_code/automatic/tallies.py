@@ -4,8 +4,8 @@
         total += f(v)
 
 where N_v is how many entries are of kind v. The body is run twice for each kind. The first time, `+=` adds f(v) N_v, a symbol.
-The second time it adds nothing and compares: every `+=` has to be asked for the same numbers again, although all that was added
-up before is a symbol now.
+The second time it adds nothing and compares: every `+=` has to be called with the same numbers again, although all earlier sums
+are symbols now.
 
 **Theorem.** If no statement of the body changes anything but by such `+=` (and variables that are set anew for each entry and not
 read after it), and both rounds go through without a question about a symbol, then the loop does for every dataset, in whichever
@@ -14,7 +14,7 @@ order its entries come, what it does here.
 *Proof.* By induction over the entries. Let the variables that are added to have the values of the induction before an entry of
 kind v. What the body computes from them on its way is a function of them. Were it not constant, it would hold a symbol in the
 second round, where all of them are symbols but those that nothing is ever added to, or whose additions cancel; or in the first
-round, where N_v is a symbol that none of the earlier kinds has and that stands in all that was changed within this body. A symbol
+round, where N_v is a symbol that none of the earlier kinds has and that occurs in all that was changed within this body. A symbol
 is neither compared nor added nor used as a key without ending the run. So the body adds f(v), as it did here.
 
 `break`, `return`, and all that leaves a loop early is refused by how the loop is written; errors are refused when they happen.
@@ -307,7 +307,7 @@ _KEEPS = frozenset({
 """Types that a sum keeps, with the types of what is added."""
 
 
-# --- what is asked ------------------------------------------------------------------------------------
+# --- questions --------------------------------------------------------------------------------------
 
 
 class _Asking(Protocol):
@@ -339,7 +339,7 @@ class _Asking(Protocol):
 
 @attrs.define(eq=False)
 class LoopSteps:
-    """Answers what is asked before a loop, a `+=` and an assignment to an entry."""
+    """Called before a loop, a `+=` and an assignment to an entry."""
 
     asking: _Asking
 
@@ -356,7 +356,7 @@ class LoopSteps:
         return self._walked(things, number, sys._getframe(1)) or self.asking.each(things)
 
     def tally_pairs(self, things: Any, number: int) -> Any:
-        """The same, where each part is taken apart."""
+        """The same, where each part is split."""
         return self._walked(things, number, sys._getframe(1)) or self.asking.pairs(things)
 
     @staticmethod
@@ -504,7 +504,7 @@ class LoopSteps:
         return array
 
     def _added_plainly(self, held: Any, function: Any, place: Any, value: Any) -> Any:
-        """The same of arrays without symbols, as it stands."""
+        """The same for arrays without symbols, unchanged."""
         if not isinstance(function, np.ufunc):
             self.asking.call(self.asking.get(function, "at"), held, place, value)
             return held
@@ -582,7 +582,7 @@ SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*
 
 @functools.cache
 def _references() -> int:
-    """How many references are counted in a question to an array that has one name where it is asked."""
+    """The number of references that are counted in a call with an array that has one name in the calling code."""
 
     class Asked:
         def question(self, _value: Any, array: Any, _place: Any) -> int:
@@ -605,7 +605,7 @@ def _is_unshared(value: WholeList | WholeRows) -> bool:
 
 
 def opened(array: Any, *, alone: bool) -> Any:
-    """The array as one whose entries may be symbols; None where that could be told from outside.
+    """The array as one whose entries may be symbols; None where the difference would be observable.
 
     An array of doubles or of whole numbers is copied, so it may be known by one name only.
     """
@@ -622,7 +622,7 @@ def opened(array: Any, *, alone: bool) -> Any:
 
 @attrs.frozen(eq=False, repr=False)
 class Unwritten:
-    """What stands in memory that nothing was written to: it may be moved, and never looked at."""
+    """The content of memory that was not initialised: it may be moved, and never read."""
 
     path: RandomPath
 

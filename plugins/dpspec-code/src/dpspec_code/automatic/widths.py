@@ -1,4 +1,4 @@
-"""How many records a dataset may have before the numbers of a machine end.
+"""The largest number of records of a dataset for which fixed-width numbers do not overflow.
 
 Code that is run on all datasets at once computes with exact numbers. numpy does not: an integer of k bits wraps around, and a
 double holds every whole number up to 2^53 only. So each number of a fixed width is compared with what it can reach, as a function

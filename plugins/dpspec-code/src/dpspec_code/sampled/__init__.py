@@ -1,4 +1,4 @@
-"""Statistical refutation of black boxes: plain functions of a dataset and a generator, judged by their outputs alone.
+"""Statistical refutation of black boxes: plain functions of a dataset and a generator, verified by their outputs alone.
 
     outputs   what came out, as a shape and numbers       events    sets of outputs, with their text
     null      the laws that a claim allows; e-variables   search    the event that grows fastest

@@ -14,7 +14,7 @@ It is tried on the smallest datasets, and on patterns, whatever the order in whi
              the invariants, w a few equal cells; a space whose records are of very many kinds through its miniature
 
 A pair is two datasets of one universe at finite distance. Pairs are compared at their own distance, not neighbours only. Datasets
-are listed as they are asked for (`Tried`): among the first ones every pair counts, a later one is paired with what is near.
+are listed on demand (`Tried`): among the first ones every pair counts, a later one is paired with what is near.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from dpspec.plugin.judges import (
     pattern_datasets,
     presented,
 )
-from dpspec_code.apart import WALL, Cut, Spare
+from dpspec_code.child_process import WALL, Cut, Spare
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 Result = TypeVar("Result")
@@ -110,7 +110,7 @@ class Calls:
         draws: how many calls may be made.
         limit: seconds that one call may take.
         clock: measures calls and cuts them.
-        expired: whether the time for all of them is over; asked between calls, and between two steps of a look at them.
+        expired: whether the time for all of them is over; evaluated between calls, and between two steps of an analysis.
     """
 
     function: Function
@@ -134,7 +134,7 @@ class Calls:
 
     @property
     def replays(self) -> bool:
-        """Whether the same bits give the same output: not where native code asks the operating system by itself."""
+        """Whether the same bits give the same output: not where native code calls the operating system directly."""
         return bool(getattr(self.function, "replays", True))
 
     def in_time(self, value: Result) -> Result:
@@ -253,10 +253,10 @@ class Calls:
         self.endless = self._waits = 0
         self.limit = min(SLOWEST, max(LIMIT, 30 * slowest))
 
-    # -- what the calls give away -----------------------------------------------------------------
+    # -- properties visible in calls --------------------------------------------------------------
 
     def repeats(self, dataset: Dataset, between: Dataset) -> bool:
-        """Whether the same seed gives the same outputs, also after calls on another dataset; not asked where no seed reaches."""
+        """Whether the same seed gives the same outputs, also after calls on another dataset; not tested where no seed reaches."""
         if not self.replays:
             return True
         runs = []
@@ -267,7 +267,7 @@ class Calls:
         return all(one == other for one, other in zip(*runs, strict=False))
 
     def ignores(self, dataset: Dataset) -> bool:
-        """Whether the generator is left untouched; not asked where no seed reaches."""
+        """Whether the generator is left untouched; not tested where no seed reaches."""
         if not self.replays:
             return False
         bits = self.generator(dataset, "untouched")
@@ -339,7 +339,8 @@ def _ended(output: Any) -> bool:
 
 def _differ(both: Sequence[tuple[Atom, Atom]]) -> bool:
     """Whether two samples of one dataset have different laws: their empirical distributions, in any fixed order of the outputs,
-    are further apart than two of one law are but with probability 1e-9 (Dvoretzky, Kiefer and Wolfowitz 1956; Massart 1990).
+    differ by more than those of two samples of one law do except with probability 1e-9 (Dvoretzky, Kiefer and Wolfowitz 1956;
+    Massart 1990).
 
     What is drawn once and repeated shows so: each process then has a point mass of its own.
     """
@@ -405,7 +406,7 @@ def pairs(given: Sequence[Dataset], spec: PrivacySpec) -> list[ChosenPair]:
 
 @attrs.define(eq=False)
 class Tried:
-    """Datasets as they are asked for, and the pairs among them that the claim speaks about.
+    """Datasets on demand, and the pairs among them that the claim constrains.
 
     Args:
         spec: the claim.

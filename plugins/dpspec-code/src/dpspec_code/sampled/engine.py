@@ -39,8 +39,8 @@ from dpspec.plugin.judges import (
     origins,
     rational,
 )
-from dpspec_code.apart import Spare, Stopwatch
 from dpspec_code.automatic.sampler import SAMPLES
+from dpspec_code.child_process import Spare, Stopwatch
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec_code.sampled.null import detectable
@@ -67,7 +67,7 @@ FIRST_DATASETS, MORE_DATASETS, FEW_ROUNDS = 16, 1.5, 2
 FIRST_DISTANCES = 2
 """Pairs at the smallest distances come first: at so many, and at one more in every round."""
 HALVING = (None, 40, 10, 3)
-"""How many pairs are looked at, look by look; at first all of them."""
+"""The number of pairs that are searched, round by round; at first all of them."""
 LOOKED = 20_000
 """Draws that are kept for looking at a dataset, at most."""
 OPENED = 2
@@ -77,7 +77,7 @@ CAUTION = -0.7
 BETTER = 1.3
 """... where they promise so many times what those that are open do."""
 IDLE = 3
-"""Rounds in which nothing asks for another draw, after which the search ends."""
+"""Rounds in which no test needs another draw, after which the search ends."""
 PATIENCE = 4
 """An account is waited for while it could win within so many rounds of the present size."""
 MASSES = (0.01, 0.1, 0.5)
@@ -218,7 +218,7 @@ def fingerprint(spec: PrivacySpec) -> str:
 
 
 def _breaks(pair: ChosenPair, how: str) -> Notice:
-    """That code fails on long data or large numbers, by which no claim about real numbers is judged."""
+    """A failure of code on long data or large numbers, which does not count against a claim about real numbers."""
     text = f"on one of two neighbours, {_in_short(pair.left)} and {_in_short(pair.right)}, and not on the other it {how}"
     why = "with numbers, recursion and memory without limits it might not: only a claim about doubles (bits) is checked with it"
     return Notice(code="breaks", text=f"{text}; {why}")
@@ -312,7 +312,7 @@ class _SampledSearch:
             self.listed = sorted([*self.listed, *new], key=self._order)
 
     def _list_jumps(self) -> None:
-        """Pairs beside which the code begins to do something else, looked for in a small part of the draws and of the time."""
+        """Pairs at which the behaviour of the code changes, located with a small part of the draws and of the time."""
         if not self.free or self.room < _RAYS_FROM:
             return
         self._until(_RAYS_UNTIL)
@@ -328,7 +328,7 @@ class _SampledSearch:
         if not self.listed:
             return self._undecided(NOTHING, method="none")
         try:
-            self.nulls.of(self.listed[0]).table  # noqa: B018 (asks the divergence whether it can be tested)
+            self.nulls.of(self.listed[0]).table  # noqa: B018 (raises where the divergence cannot be tested)
         except NoFormulaError as problem:
             return self._undecided(str(problem), method="none")
         try:
@@ -349,7 +349,7 @@ class _SampledSearch:
             return state
         return self._undecided(self._power()) if winner is None else self._refuted(winner)
 
-    # -- what the calls give away -----------------------------------------------------------------
+    # -- properties visible in calls --------------------------------------------------------------
 
     def _probe(self) -> Verdict | None:
         """Hidden state, which forbids all statistics; a generator that is ignored."""
@@ -432,7 +432,7 @@ class _SampledSearch:
         return self._bet_on(pool, size // 2)
 
     def _hints(self, pool: Sequence[ChosenPair]) -> dict[str, tuple[str, ...] | None]:
-        """Which draws the function makes on each dataset, asked once."""
+        """The draws that the function makes on each dataset, determined once."""
         for pair in pool:
             for dataset in (pair.left, pair.right):
                 if repr(dataset) not in self.hints:

@@ -359,11 +359,11 @@ def merged(cells: list[int], cuts: Floats) -> tuple[tuple[float, float], ...]:
 
 
 MOST_PLACES, COMBINED = 24, 12
-"""Of the coordinates of a long output so many are looked at closely, and so many in sums and differences."""
+"""The number of coordinates of a long output that are analysed singly, and in sums and differences."""
 
 
 def telling_places(matrices: Sequence[Floats]) -> list[int]:
-    """The coordinates of an output in which two samples differ most, every one looked at singly; all where they are few."""
+    """The coordinates of an output in which two samples differ most, every one compared singly; all where they are few."""
     count = matrices[0].shape[1]
     if count <= COMBINED or min(map(len, matrices)) < 2:
         return list(range(min(count, MOST_PLACES)))
@@ -378,11 +378,11 @@ def telling_places(matrices: Sequence[Floats]) -> list[int]:
 
 
 def projections(matrix: Floats, places: Sequence[int] | None = None) -> Iterator[Projection]:
-    """The numbers that are looked at in outputs with the given ones: coordinates, sums, differences, ranks, ties, last digits.
+    """The features of outputs with the given numbers: coordinates, sums, differences, ranks, ties, last digits.
 
     Args:
         matrix: the numbers, one row for each output.
-        places: the coordinates that are looked at, the most telling first; without it, all.
+        places: the coordinates to use, the most discriminating first; by default, all.
     """
     count = matrix.shape[1]
     near = list(range(count)) if places is None else list(places)

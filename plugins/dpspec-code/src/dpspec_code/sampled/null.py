@@ -415,7 +415,7 @@ MOST_NEEDED = 1 << 24
 
 
 def bounds_refute(hits: Floats, others: Floats, size: int, null: Null, tail: float) -> Mask:
-    """Where Clopper-Pearson bounds of p from below and q from above, each wrong with chance `tail`, lie outside the null."""
+    """Where Clopper-Pearson bounds of p from below and q from above, each wrong with probability `tail`, lie outside the null."""
     from scipy.special import betaincinv
 
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), size - np.maximum(hits, 1) + 1, tail), 0.0)
@@ -429,7 +429,8 @@ def bounds_refute(hits: Floats, others: Floats, size: int, null: Null, tail: flo
 
 
 def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) -> int | None:
-    """Draws a side for which `bounds_refute` holds with a chance of at least 1 - miss, whatever the fault; None for too many.
+    """Draws a side for which `bounds_refute` holds with a probability of at least 1 - miss, whatever the fault; None for too
+    many.
 
     A fault is an event with p >= mass, 1 - q >= mass, that the null set `worse` does not allow. In a cell p1 <= p <= p2 the
     counts are the smallest under Binomial(n, p1) and, of the other dataset, the largest under Binomial(n, q2), with q2 the end of

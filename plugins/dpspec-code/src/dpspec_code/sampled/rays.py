@@ -1,13 +1,13 @@
-"""Where a long dataset, or a large number, makes code jump: counters that wrap, weights that underflow, limits that are passed.
+"""Long datasets and large numbers at which code changes its behaviour: wrapping counters, underflowing weights, exceeded limits.
 
 A *ray* of a space is a family of datasets x_1, x_2, ..., such as 1, 2, 3 copies of one value. Code is called a few times at
 1, 2, 4, 8, ...; where the kind of its outputs changes, or a number does not go on as it did, the place is found by halving.
-Two neighbours beside such a place are tried like any other pair. Nothing here says that anything is wrong with them.
+The two neighbours at such a place are tried like any other pair. A change of behaviour by itself is no fault.
 
 Code *breaks* at a place where its calls begin to fail as computers do: by an error of arithmetic, recursion or memory, or a
 ValueError, that it does not raise by a statement of its own; by a number that is none; or after an array of doubles has
 overflowed. exp(epsilon u / 2) breaks so at 1,420 records of one kind, for epsilon = 1, while the exponential mechanism itself
-does not. A claim about real numbers is not called refuted by that: it is told. Where the claim is about doubles, the pair is
+does not. A claim about real numbers is not refuted by that: it is reported. Where the claim is about doubles, the pair is
 tried as any other.
 """
 
@@ -28,7 +28,7 @@ from dpspec.plugin.judges import Atom, Raised, Ray, Shape, Trials, outcome_atom,
 from dpspec_code.sampled.calls import Calls, ChosenPair, Endless, Stuck, pairs
 
 _CALLS = 5
-"""So many outputs are looked at on each dataset."""
+"""The number of outputs that are drawn on each dataset."""
 _RAYS, _PLACES = 6, 2
 """Rays that are followed, and places of each that are looked for."""
 _NUMBERS = 8
@@ -179,7 +179,7 @@ class _RayWalk:
 
 @attrs.frozen
 class Jumps:
-    """What is found along the rays of a space.
+    """The changes of behaviour along the rays of a space.
 
     Args:
         pairs: neighbours between which the outputs of code jump.

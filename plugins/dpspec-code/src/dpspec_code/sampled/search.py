@@ -1,7 +1,7 @@
-"""The search for an event that tells two samples apart, and the bets on it against the claim.
+"""The search for an event that distinguishes two samples, and the bets on it against the claim.
 
-Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most telling cells} are the candidates
-(half-lines besides). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
+Cells of a number are ordered by their likelihood ratio on the first half; the sets {the k most discriminating cells} are the
+candidates (and half-lines). No mass is fixed: what counts is the growth ln-wealth per draw against the claim's null set.
 
 Betting against the claim is an any-time valid test of one pair, many of which share one wealth.
 
@@ -488,7 +488,7 @@ SideCounts = tuple[int, int, int]
 
 @attrs.frozen
 class EventCounts:
-    """What draws show of an event: the counts on x and on x'. They count for nothing if the draws suggested the event.
+    """The counts of an event in draws on x and on x'. They count for nothing if the draws suggested the event.
 
     >>> EventCounts((3, 10, 10), (1, 8, 9)) + EventCounts((0, 1, 1), (1, 1, 1))
     EventCounts(left=(3, 11, 11), right=(2, 9, 10))

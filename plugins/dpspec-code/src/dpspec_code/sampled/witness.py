@@ -608,7 +608,7 @@ def _readable(found: FoundEvent) -> FoundEvent:
 
 
 COVERED = 16
-"""So many datasets are looked at, each with those nearest to it."""
+"""The number of datasets that are searched, each with those nearest to it."""
 SUGGESTING = 300
 """Draws of each dataset that suggest the events."""
 CHUNK = 4_000
@@ -616,7 +616,7 @@ CHUNK = 4_000
 
 @attrs.frozen(kw_only=True)
 class Fault:
-    """What would have been found: a loss per unit distance, at events of some mass, with some probability.
+    """The size of a fault that would have been found: a loss per unit distance, the mass of its events, and the power.
 
     Args:
         loss: in the units of the budget, above it.
@@ -631,7 +631,7 @@ class Fault:
 
 @attrs.frozen(kw_only=True)
 class Covered:
-    """What was looked at so closely that a fault would have shown; `why` says what is missing, where that is not so."""
+    """The pairs and events for which a fault would have been found; `why` states what is missing, where that is not so."""
 
     text: str
     why: str = ""

@@ -57,8 +57,8 @@ class Policy(Minorised):
     """The distance of a policy graph G on the values of a record (He, Machanavajjhala and Ding, SIGMOD 2014).
 
     d(x, x') = sum over the records i of the length of a shortest path from x_i to x'_i in G; infinity when there is none, or
-    when the numbers of records differ. An edge says that an attacker must not be able to tell its two values apart; the complete
-    graph gives the ordered Hamming distance, a line protects close values better than distant ones.
+    when the numbers of records differ. An edge means that an attacker must not be able to distinguish its two values; the
+    complete graph gives the ordered Hamming distance, a line protects close values better than distant ones.
 
     A constraint of Blowfish (a fact that is public) is an invariant of the multiverse. The distance stays that of the whole
     space, so that datasets which only meet the constraint together pay for every changed record; for the neighbours of
@@ -149,7 +149,7 @@ class Policy(Minorised):
 
 
 def as_record(value: Record | str) -> Record:
-    """A value as it is written in a file, as the record that it stands for."""
+    """A value as it is written in a file, as the record that it denotes."""
     return tuple(map(str, value)) if isinstance(value, tuple) else (str(value),)
 
 
@@ -309,7 +309,7 @@ def _at_most(*categories: str) -> Marginal:
 class Blowfish(Flavour):
     """Blowfish privacy: P_x(S) <= e^(epsilon d_G(x, x')) P_x'(S), d_G the distance of a policy graph on values.
 
-    The policy is a line: low and mid pay must not be told apart, nor mid and high; low and high may, at twice the price.
+    The policy is a line: low and mid pay must not be distinguished, nor mid and high; low and high may, at twice the price.
 
     >>> from dpspec import verify
     >>> flavour = Blowfish()

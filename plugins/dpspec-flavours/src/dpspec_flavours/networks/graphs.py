@@ -60,8 +60,8 @@ class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nestin
     A dataset is the pair (nodes, edges), each edge a pair of nodes; no edge joins a node with itself and none occurs twice.
     There are three units. A record of the unit *edge* is the pair of its ends, so that `symmetric-difference` with unit edge is
     the edge distance |E (-) E'|; a record of the unit *node* is the name of a node, whatever its edges; a record of the unit
-    *element* is either, so that `symmetric-difference` with unit element is |V (-) V'| + |E (-) E'| (Hay et al. 2009). How far
-    apart two graphs are when a node counts with its edges is the input divergence `node-distance`.
+    *element* is either, so that `symmetric-difference` with unit element is |V (-) V'| + |E (-) E'| (Hay et al. 2009). The
+    distance of two graphs when a node counts with its edges is the input divergence `node-distance`.
 
     The coordinates are the possible edges, with values 0 and 1, after one for each node if nodes may be absent.
 

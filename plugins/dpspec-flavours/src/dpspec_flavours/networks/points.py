@@ -1,4 +1,4 @@
-"""Metric privacy of locations, points with rational coordinates: the closer two secrets are, the less they may be told apart."""
+"""Metric privacy of locations, points with rational coordinates: the closer two secrets are, the better they are protected."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ Coordinates = tuple[Fraction, ...]
 class MetricPoints(DatasetSpace):
     """Locations out of a list of named points in R^k: one of them, or a sequence (a trajectory, one location for each user).
 
-    A dataset is the sequence of the names of its points. A grid is a list of points, too: those with whole-numbered places from 0
-    on, named by these places ("2,0"), and `spacing` apart.
+    A dataset is the sequence of the names of its points. A grid is a list of points, too: those with coordinates 0, 1, ... in
+    units of `spacing`, named by these numbers ("2,0").
 
     Args:
         points: the points, a table from name to coordinates; or

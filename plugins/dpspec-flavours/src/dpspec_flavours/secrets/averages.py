@@ -1,9 +1,9 @@
-"""Mechanisms that are averages of another one: over the data that an element stands for, and over random samples.
+"""Mechanisms that are averages of another one: over the distribution that an element represents, and over random samples.
 
-A free simulator asks of a mechanism that all its laws lie close to one law (coupled worlds, Bassily et al. 2013).
+A free simulator requires of a mechanism that all its laws lie close to one law (coupled worlds, Bassily et al. 2013).
 
-For a secret t with laws P_t, epsilon-coupled-worlds privacy without other records asks for *some* law Q with
-d(P_t, Q) <= epsilon for all t. A five-tuple asks that the P_t be close to each other, two at a time.
+For a secret t with laws P_t, epsilon-coupled-worlds privacy without other records requires *some* law Q with
+d(P_t, Q) <= epsilon for all t. A five-tuple requires that the P_t be close to each other, two at a time.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ TRIED_SIZES = 64
 
 @attrs.frozen
 class _With:
-    """What is published besides the output; a value, so that two images under it are known to be alike."""
+    """The additional output; a value, so that two images under it are known to be equal."""
 
     known: Any
 
@@ -77,7 +77,8 @@ class Averaged(Mechanism):
 
     Args:
         mechanism: M, on the base space.
-        seen: positions of records that the attacker sees beside the output: a passive attacker, whose background is random.
+        seen: positions of records that the attacker sees in addition to the output: a passive attacker, whose background is
+            random.
 
     >>> space = list(Secrets.examples())[0]
     >>> mechanism = Averaged(mechanism=RandomisedResponse(keep_probability="3/4"))
@@ -203,7 +204,7 @@ class Subsampled(Mechanism):
         return params.evolve(self, samples=None, size=None if self.size is None else min(self.size, 1))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """The views of the mechanism, of records that take part by chance; none where the sample is published, or of others."""
+        """The views of the mechanism, of randomly sampled records; none where the sample is published, or of others."""
         found = grammar.stated_structure(self.mechanism, self.sampled(space))
         reasons = {
             f"the mechanism {self.mechanism.name} does not say how it is made": found is None,
@@ -246,7 +247,7 @@ class Subsampled(Mechanism):
         return low <= least and (high is None or (most is not None and most <= high))
 
     def _samples(self, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Any, Dataset], Fraction]:
-        """Every sample of a dataset with its probability, told apart by its positions when these are published."""
+        """Every sample of a dataset with its probability, distinguished by its positions when these are published."""
         records, samples = cast("tuple[Any, ...]", dataset), self.sampled(space)
         drawn: Counter[tuple[Any, tuple[Any, ...]]] = Counter()
         by_size: dict[int, Fraction] = {}

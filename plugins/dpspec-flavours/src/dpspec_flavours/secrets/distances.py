@@ -1,4 +1,4 @@
-"""Which secrets are told apart, and how far two distributions of data are apart.
+"""Neighbour relations of secrets, and distances of two distributions of data.
 
 A coupling of two finite laws needs certain pairs: the bottleneck of a transport, found by maximal flows in integers.
 """
@@ -48,7 +48,7 @@ def bottleneck(left: FiniteLaw, right: FiniteLaw, distance: Callable[[laws.Outpu
     demand = [weight * left.total for weight in right.weights.values()]
     table = [[distance(x, y) for y in right.support] for x in left.support]
     finite = sorted({d for row in table for d in row if not d.is_infinite})
-    low, high = 0, len(finite)  # the answer is finite[low..high], where finite[len] stands for infinity
+    low, high = 0, len(finite)  # the answer is finite[low..high], where finite[len] means infinity
     while low < high:
         middle = (low + high) // 2
         edges = [[y for y, d in enumerate(row) if d <= finite[middle]] for row in table]
@@ -169,7 +169,7 @@ class DiscriminativePairs(Relation):
 class DataVariation(InputDivergence):
     """Total variation of the data: d(x, x') = sup over events A of |Pi_x(A) - Pi_x'(A)|.
 
-    At most 1; 0 for two elements that stand for the same law. By data processing, every mechanism on the data is 1-Lipschitz
+    At most 1; 0 for two elements that represent the same law. By data processing, every mechanism on the data is 1-Lipschitz
     from this distance to `total-variation`.
 
     >>> str(DataVariation().distance(("quarter",), ("half",), list(DataLaws.examples())[0]))

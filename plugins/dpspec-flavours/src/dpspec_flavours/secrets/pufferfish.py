@@ -59,7 +59,7 @@ def _pure(epsilon: Number) -> UniformBudget:
 class Pufferfish(Flavour):
     """Pufferfish: Pr(M(Z) in S | s, theta) <= e^epsilon Pr(M(Z) in S | s', theta).
 
-    That is asked of all discriminative pairs s, s' of secrets and all priors theta under which both are possible.
+    This is required of all discriminative pairs s, s' of secrets and all priors theta under which both are possible.
     Here the secret is the first of two answers; the second is independent, equal in 3 of 4 cases, or a copy.
 
     >>> from dpspec import verify
@@ -440,7 +440,7 @@ def _fixed(bit: int) -> IndependentRecords:
 class RestrictedSensitivity(Flavour):
     """Restricted sensitivity: noise for the datasets of a hypothesis H, privacy for all datasets (Blocki et al. 2013).
 
-    Amounts are 0, 1 or 4, and H says that nobody has more than 1. The sum is 1-Lipschitz on H; the sum of amounts cut off at 1
+    Amounts are 0, 1 or 4, and H is that no record exceeds 1. The sum is 1-Lipschitz on H; the sum of amounts cut off at 1
     agrees with it there and is 1-Lipschitz everywhere. That the answer is right on H is no part of a five-tuple: see
     docs/beyond-the-five-blocks.md.
 

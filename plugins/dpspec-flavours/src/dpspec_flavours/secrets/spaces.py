@@ -1,7 +1,7 @@
-"""Dataset spaces whose elements stand for distributions of data: data laws, and (secret, prior) pairs.
+"""Dataset spaces whose elements represent distributions of data: data laws, and (secret, prior) pairs.
 
-An element x is a tuple of labels. The first says what is told apart, the others (a prior, what the attacker knows) say for
-whom. It stands for the law Pi_x of the data; a mechanism M with laws M(z) on ordinary datasets z then has the law
+An element x is a tuple of labels. The first is the secret, the others (a prior, the attacker's knowledge) are its context. It
+represents the law Pi_x of the data; a mechanism M with laws M(z) on ordinary datasets z then has the law
 
     P_x = sum over z of Pi_x(z) M(z)
 
@@ -84,7 +84,7 @@ class DataLaw:
         independent: the records in order, each independent of the others: nothing of the size of the space is listed.
 
     Raises:
-        ParameterError: unless exactly one of the two is given, or when a value stands twice.
+        ParameterError: unless exactly one of the two is given, or when a value occurs twice.
         NotALaw: when the probabilities do not sum to exactly 1.
 
     >>> from dpspec.plugin import BitVectors
@@ -143,7 +143,7 @@ def _table(rows: Iterable[DataChance], subject: str) -> FiniteLaw:
 
 @define
 class DataEvent:
-    """Something that is true of some datasets: a secret, or what an attacker knows.
+    """A property of datasets: a secret, or the knowledge of an attacker.
 
     Args:
         label: what it is called.
@@ -202,7 +202,7 @@ UNIT = "scenario"
 
 
 class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
-    """A space whose elements stand for distributions over the datasets of a base space.
+    """A space whose elements represent distributions over the datasets of a base space.
 
     As a dataset, an element is one record of the unit "scenario", with one attribute for each of its labels. So invariants,
     distances and queries of records are defined on it: the marginal of the attribute `prior` holds the prior fixed.
@@ -213,7 +213,7 @@ class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
     @property
     @abstractmethod
     def labels(self) -> tuple[str, ...]:
-        """What the labels of an element are called; the first is what is told apart."""
+        """The names of the labels of an element; the first one is the secret."""
 
     @abstractmethod
     def laws(self) -> dict[Element, FiniteLaw]:
@@ -247,7 +247,7 @@ class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
         return len(self.laws())
 
     def magnitude(self, dataset: Dataset) -> int:
-        """The size of the largest dataset that the element may stand for."""
+        """The size of the largest dataset in the support of the element."""
         return max(map(self.base.magnitude, self.data_law(dataset).support))
 
     def attributes_of(self, unit: str) -> tuple[Attribute, ...]:
@@ -330,14 +330,14 @@ class DataLaws(DataLawSpace):
 class Secrets(DataLawSpace):
     """Pairs (secret, prior) of positive probability, or triples (secret, background, prior).
 
-    A pair stands for the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds, what an
-    attacker knows beforehand, it stands for the prior conditioned on both (partial knowledge, Desfontaines et al. 2022).
+    A pair represents the prior conditioned on the secret (Pufferfish, Kifer and Machanavajjhala 2014). With backgrounds, the
+    prior knowledge of an attacker, it represents the prior conditioned on both (partial knowledge, Desfontaines et al. 2022).
 
     Args:
         base: the space of ordinary datasets.
-        secrets: what is told apart, such as "the first record is 1".
+        secrets: the secrets to be distinguished, such as "the first record is 1".
         priors: the distributions of the data that attackers believe in.
-        backgrounds: what attackers may know; none stands for attackers who know nothing but the prior.
+        backgrounds: the possible knowledge of attackers; none means attackers who know nothing but the prior.
 
     >>> space = list(Secrets.examples())[0]
     >>> list(space.datasets())[0], space.data_law(("first is 1", "copy"))

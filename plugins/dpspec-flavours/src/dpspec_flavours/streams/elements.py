@@ -1,7 +1,7 @@
 """Datasets of users whose records are made of elements, and weighted datasets.
 
-One element, a cluster of them or a user can be the unit. In a weighted dataset every value has a weight, and datasets are as
-far apart as their weights.
+One element, a cluster of them or a user can be the unit. In a weighted dataset every value has a weight, and the distance of
+datasets is that of their weights.
 """
 
 from __future__ import annotations
@@ -332,7 +332,7 @@ class WeightDistance(InputDivergence):
     """The sum of the changes in weight: d(x, x') = sum over values v of |x(v) - x'(v)| (Proserpio et al. 2014).
 
     A new record of weight 1 is at distance 1, as under the symmetric difference of ordinary records, and a transformation that
-    turns a record into several, with weights that add up to at most its own, moves no two datasets apart.
+    turns a record into several, with weights that add up to at most its own, does not increase distances.
 
     >>> space = WeightedRecords(values=("edge", "path"), weights=("1/2", 1))
     >>> str(WeightDistance().distance(space.dataset({"edge": 1}), space.dataset({"path": "1/2"}), space))

@@ -48,7 +48,7 @@ from dpspec.plugin import (
 
 @define
 class SensitivePolicy:
-    """What says which records are sensitive: those with certain categories of one attribute.
+    """The policy that defines sensitive records: those with certain categories of one attribute.
 
     Args:
         attribute: the attribute that decides.
@@ -162,7 +162,7 @@ class MultOneWay(OutputDivergence):
         return ((bound, exact.ZERO),)
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
-        """P(S) <= e^bound Q(S) is all that is asked."""
+        """P(S) <= e^bound Q(S) is the only condition."""
         return (bound.exp() * q).min(arb(1))
 
     def bounded_by(self, other: OutputDivergence) -> Bound | None:
@@ -246,7 +246,7 @@ class PersonalWeights(InputDivergence):
     """Ordered Hamming distance with a weight for each position: d(x, x') = sum over i of w_i [x_i != x'_i].
 
     With the budget epsilon, position i is protected at epsilon_i = w_i epsilon (Jorgensen, Yu and Cormode 2015). A person with an
-    infinite weight asks for no protection at all.
+    infinite weight requires no protection at all.
 
     Args:
         weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1.
@@ -415,7 +415,7 @@ class RecordWeights(InputDivergence):
 class PersonalisedResponse(Mechanism):
     """Randomised response with a coin for each person: bit i is reported with probability p_i and flipped otherwise.
 
-    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, which is what personalised privacy asks for.
+    Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, as personalised privacy requires.
 
     Args:
         keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit.

@@ -1,4 +1,4 @@
-"""Flavours that look inside records or tell them apart: elements, personal budgets, weights, and policies."""
+"""Flavours that depend on the content of records: elements, personal budgets, weights, and policies."""
 
 from __future__ import annotations
 

@@ -272,7 +272,7 @@ class SubspaceDP(Flavour):
     """Subspace differential privacy: what is released inside the null space of C is (epsilon, delta)-private for all neighbours.
 
     With P the projection on {w : C w = 0}: Pr(P M(x) in S) <= e^epsilon Pr(P M(x') in S) + delta for datasets that differ in
-    a record added or removed, whatever C v says of them. What C v(x) itself tells is left to another argument;
+    a record added or removed, whatever C v is on them. The disclosure by C v(x) itself needs another argument;
     `induced-subspace-dp` is what follows for the whole release where it is known.
 
     >>> from dpspec import verify
@@ -318,7 +318,7 @@ class SubspaceDP(Flavour):
 
 
 class InducedSubspaceDP(Flavour):
-    """What subspace privacy leaves for a release with exact invariants: privacy among datasets on which they agree.
+    """The remaining promise of subspace privacy for a release with exact invariants: privacy among datasets on which they agree.
 
     D_nor(P_x, P_x') <= sqrt(rho) d(x, x') for all x, x' with C v(x) = C v(x'): there the exact part is the same, and the
     rest is what the projection releases. Stated in the concentrated standard, where a bound for neighbours is one for all pairs.

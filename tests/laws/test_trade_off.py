@@ -52,6 +52,7 @@ def test_it_is_the_least_error_of_any_test(pairs, level):
     assert TradeOff.of(dichotomy(pairs)).at(level) == by_tests(pairs, level)
 
 
+@pytest.mark.slow
 @given(pairs=WEIGHTS)
 def test_the_inverse_is_the_other_order(pairs):
     curve = TradeOff.of(dichotomy(pairs))

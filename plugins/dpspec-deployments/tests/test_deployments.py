@@ -302,6 +302,7 @@ def said(run, folder, id):
     return {section["heading"]: " ".join(section["sentences"]) for section in data["sections"]}
 
 
+@pytest.mark.slow
 def test_a_label_says_what_was_checked_and_no_more(run, folder):
     assert "keeps its promise" in said(run, folder, "proved")["Was it checked?"]
     assert "program was not checked" in said(run, folder, "proved")["Was it checked?"]

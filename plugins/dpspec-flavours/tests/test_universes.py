@@ -351,7 +351,10 @@ def test_subspace_privacy_is_that_of_the_projection() -> None:
 
 
 @pytest.mark.reference("B-D30")
-@pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: str(cls.name))
+@pytest.mark.parametrize(
+    "cls",
+    [pytest.param(cls, marks=pytest.mark.slow if cls.name == "bootstrap-dp" else (), id=cls.name) for cls in BLOCKS["flavours"]],
+)
 def test_flavours_are_kept_and_broken_and_survive_their_file(cls: Any) -> None:
     flavour = cls()
     spec = flavour.spec()

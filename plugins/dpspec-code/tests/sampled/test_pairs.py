@@ -78,7 +78,9 @@ NEEDLES = {
 
 
 @pytest.mark.spread(7)
-@pytest.mark.parametrize("name", NEEDLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "all values" else name for name in NEEDLES]
+)
 @pytest.mark.parametrize("values", ORDERS, ids=str)
 def test_a_needle_is_found_however_values_are_listed(name, values):
     ordered = name in ("a place", "order")

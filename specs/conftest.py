@@ -14,27 +14,15 @@ SLOW_FOLDERS = ("mechanisms",)
 default."""
 
 SLOW_CLAIMS = {
-    "census-2020/pl-together-per-household",
-    "disclosure/cell-key-one-universe", "disclosure/cell-suppression", "disclosure/cell-suppression-one-universe",
-    "flavours/blowfish", "flavours/bootstrap-dp", "flavours/edge-dp", "flavours/element-level-dp", "flavours/event-level-dp",
-    "flavours/network-dp", "flavours/stratified-dp", "flavours/user-level-dp",
-    "safetab/adaptive-2020", "safetab/overcounted",
-    "samples/swapping-california-pums", "samples/swapping-uk-2011-teaching", "samples/topdown-by-levels-town",
-    "swapping-2020/swapping-2020-blockgroup-size-block-by-universe", "swapping-2020/swapping-2020-county-size-tract-by-universe",
-    "swapping-2020/swapping-2020-county-tract-by-universe", "swapping-2020/swapping-2020-state-county-by-universe",
-    "swapping-2020/swapping-2020-state-size-county-by-universe",
-    "topdown-2020-dhc-housing-units", "topdown-2020-dhc-persons",
+    "census-2020/pl-together-per-household", "disclosure/cell-suppression-one-universe", "safetab/adaptive-2020",
+    "samples/topdown-by-levels-town",
 }  # fmt: skip
-"""Files whose claims, miniatures and counterexamples take more than about one second of processor time. That they can be read,
-and the numbers that they state, are checked by default."""
-
-SLOW_MINIATURES = {"swapping-2020/swapping-2020-blockgroup-block-by-universe"}
-"""Files whose claims are slow on a miniature only."""
+"""Files whose claims take more than about one second of processor time. That they can be read is checked by default."""
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     file, kind = item.path.relative_to(HERE), item.get_closest_marker("dpspec")
     name = file.as_posix().removesuffix(".dpspec.toml")
-    slow = file.parts[0] in SLOW_FOLDERS or (name in SLOW_MINIATURES and item.name.startswith("claim on miniature"))
-    if slow or (name in SLOW_CLAIMS and kind is not None and kind.kwargs["kind"] == "claim"):
+    slow_claim = name in SLOW_CLAIMS and kind is not None and kind.kwargs["kind"] == "claim"
+    if slow_claim or file.parts[0] in SLOW_FOLDERS:
         item.add_marker(pytest.mark.slow)

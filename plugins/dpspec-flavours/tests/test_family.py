@@ -15,7 +15,6 @@ from reproductions.flavours import text_of
 FLAVOURS = installed().registry.classes("flavours")
 FILES = Path(__file__).parents[3] / "specs" / "flavours"
 REGISTRY = installed().registry
-SLOW = {"blowfish", "bootstrap-dp", "edge-dp", "element-level-dp", "event-level-dp", "network-dp", "user-level-dp"}
 BY_NAME = {cls.name: cls for cls in FLAVOURS}
 
 ROWS = {
@@ -79,9 +78,7 @@ def test_each_is_reached_in_five_lines_of_python():
 
 
 @pytest.mark.spread(6)
-@pytest.mark.parametrize(
-    "cls", [pytest.param(cls, marks=pytest.mark.slow if cls.name in SLOW else (), id=cls.name) for cls in FLAVOURS]
-)
+@pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
 def test_both_examples_are_told_apart_by_at_most_three_records(cls):
     flavour = cls()
     spec = flavour.spec()

@@ -563,15 +563,9 @@ CONSTANTS = {
 }
 
 
-SLOW = {"blowfish", "edge-dp", "network-dp"}
-
-
 @pytest.mark.spread(3)
 @pytest.mark.reference("B-D30")
-@pytest.mark.parametrize(
-    "cls",
-    [pytest.param(cls, marks=pytest.mark.slow if cls.name in SLOW else (), id=cls.name) for cls in BLOCKS["flavours"]],
-)
+@pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: cls.name)
 def test_a_flavour_is_kept_by_one_mechanism_and_broken_by_the_other(cls: Any) -> None:
     flavour = cls()
     spec = flavour.spec()

@@ -527,15 +527,9 @@ def test_everybody_has_a_coin() -> None:
             mechanism.check(space)
 
 
-SLOW = {"element-level-dp", "event-level-dp", "user-level-dp"}
-
-
 @pytest.mark.spread(3)
 @pytest.mark.reference("B-D30")
-@pytest.mark.parametrize(
-    "flavour",
-    [pytest.param(cls(), marks=pytest.mark.slow if cls.name in SLOW else (), id=cls.name) for cls in BLOCKS["flavours"]],
-)
+@pytest.mark.parametrize("flavour", [cls() for cls in BLOCKS["flavours"]], ids=lambda flavour: flavour.name)
 def test_a_flavour_is_kept_tightly_and_broken_by_few_records(flavour: Any) -> None:
     spec = flavour.spec()
     kept = verify_claim(flavour.satisfied_by().mechanism, spec)

@@ -351,10 +351,7 @@ def test_subspace_privacy_is_that_of_the_projection() -> None:
 
 
 @pytest.mark.reference("B-D30")
-@pytest.mark.parametrize(
-    "cls",
-    [pytest.param(cls, marks=pytest.mark.slow if cls.name == "bootstrap-dp" else (), id=cls.name) for cls in BLOCKS["flavours"]],
-)
+@pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: str(cls.name))
 def test_flavours_are_kept_and_broken_and_survive_their_file(cls: Any) -> None:
     flavour = cls()
     spec = flavour.spec()

@@ -110,6 +110,7 @@ def test_another_specification_in_the_file_is_the_one_that_is_charged(account, f
     assert str(account.balance().total.value) == "ln(4)"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
 def test_a_release_that_ends_anywhere_is_counted_when_it_shows_something(files, tmp_path):
     """Killed at each statement of the database: no table without a charge that counts, and a void one only without a table."""

@@ -180,7 +180,7 @@ def test_the_release_is_that_of_the_whole_table(tmp_path, name):
     assert expected == released(path, folder, tmp_path / "seven")
 
 
-@pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), (200, ".parquet")])
+@pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), pytest.param(200, ".parquet", marks=pytest.mark.slow)])
 def test_neither_partitions_nor_their_order_nor_batches_change_a_byte(tmp_path, monkeypatch, parts, suffix):
     rows, path = people(), spec(tmp_path, MECHANISMS["composed"], '{ type = "marginal", attributes = ["region"] }')
     as_file(tmp_path / "whole.parquet", rows)

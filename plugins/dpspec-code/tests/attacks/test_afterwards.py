@@ -178,7 +178,6 @@ RIGHT = [
 ]
 
 
-@pytest.mark.spread(6)
 @pytest.mark.parametrize("function", RIGHT)
 def test_what_computes_with_noisy_values_alone_is_verified(function):
     found = by_post_processing(function)

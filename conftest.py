@@ -1,6 +1,6 @@
 """Test set-up for the whole checkout: profiles, and `pytest --references`.
 
-pytest                          what runs by default: about eight minutes on two processors
+pytest                          what runs by default: about seven minutes on two processors
 pytest --profile slow           that, and the tests marked slow
 pytest --profile slow -m slow   these alone: what .ci/run adds
 pytest --profile long           everything: also the tests marked long, and more examples of Hypothesis
@@ -28,10 +28,6 @@ that are copies of files in specs (a test says so)."""
 REFERENCE_IDS = Path(__file__).parent / "tests" / "reference-ids.txt"
 REFERENCE_REASONS = REFERENCE_IDS.with_name("reference-reasons.txt")
 """Why an ID has no test: a line for each, the ID and the reason."""
-
-SLOW_ITEMS, LONG_ITEMS = REFERENCE_IDS.with_name("slow-items.txt"), REFERENCE_IDS.with_name("long-items.txt")
-"""Items that are slow, and long, by what their names begin with, where no mark can stand: examples in docstrings, items of
-specification files, single parameters. Whole tests have the mark."""
 
 LEFT_OUT = {"fast": {"slow", "long"}, "slow": {"long"}, "long": set[str]()}
 """Profile to the marks of the tests that it leaves out."""
@@ -114,12 +110,7 @@ def pytest_collection() -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what is listed, and what lies outside a spread, as slow; then leave out what the profile does not run."""
-    for file, mark in ((LONG_ITEMS, pytest.mark.long), (SLOW_ITEMS, pytest.mark.slow)):
-        listed = tuple(file.read_text(encoding="utf-8").split("\n")[:-1])
-        for item in items:
-            if item.nodeid.startswith(listed):
-                item.add_marker(mark)
+    """Mark what lies outside a spread as slow; then leave out what the profile does not run."""
     for item in outside_spreads(items):
         item.add_marker(pytest.mark.slow)
     unwanted = LEFT_OUT[config.getoption("--profile")]

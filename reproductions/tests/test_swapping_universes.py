@@ -16,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "swapping-universes.md"
 PAIR = (((1, 1), (1, 1)),)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-T11", "B-X2", "B-S20")
 def test_the_page_is_what_the_command_prints() -> None:
     made = subprocess.run([sys.executable, "-m", "reproductions.swapping_universes"], capture_output=True, text=True, check=True)

@@ -46,6 +46,7 @@ def asked(seed, count, tell=lambda *_: None):
     return below, tight, total, refused
 
 
+@pytest.mark.slow
 def test_no_limit_is_below_the_truth():
     below, tight, total, _ = asked("bayes", FEW)
     assert below == []

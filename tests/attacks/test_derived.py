@@ -303,6 +303,7 @@ def all_by_hand(seeds: Iterable[int]) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_proof_is_below_what_fractions_say() -> None:
     found = all_by_hand(range(120))
     assert found["tight"] > 50

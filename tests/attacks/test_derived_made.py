@@ -208,6 +208,7 @@ def per_households(seeds: Iterable[int]) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_no_proof_per_household_is_below_what_is_counted() -> None:
     assert per_households(range(25))["tight"] > 12
 
@@ -261,6 +262,7 @@ def falsified_groups(proof: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
             yield f"bounds[{place}]", one
 
 
+@pytest.mark.slow
 def test_views_composed_by_groups_are_never_below_what_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     found = composed_by_groups(range(12, 24), monkeypatch)
     assert found["tight"] > 2, found
@@ -446,6 +448,7 @@ def mixed(sample: int, records: tuple[str, ...], ratio: Fraction) -> dict[tuple[
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance", ["replace", "add"])
 def test_noisy_counts_of_samples_of_a_fixed_size_are_tight(distance: str) -> None:
     for least, sample in ((1, 2), (2, 2), (3, 1), (3, 2)):
@@ -476,6 +479,7 @@ def test_noisy_counts_of_samples_of_a_fixed_size_are_tight(distance: str) -> Non
         assert found.constant.lower == ln(best), (least, sample)
 
 
+@pytest.mark.slow
 def test_no_bound_of_a_sample_of_a_fixed_size_is_below_the_engine() -> None:
     found = Counter(map(of_fixed_size, range(16)))
     assert found["tight"] >= 2, found

@@ -284,6 +284,7 @@ def nested(seed: int) -> str:
     return "tight" if best > steps - 1e-9 else "gap"
 
 
+@pytest.mark.slow
 def test_no_bound_of_nested_mechanisms_is_below_what_is_counted() -> None:
     found = Counter(map(nested, range(40)))
     assert found["tight"] >= 10, found

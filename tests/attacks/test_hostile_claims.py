@@ -84,6 +84,7 @@ def test_households_are_sampled_and_persons_counted(distance: Any) -> None:
     assert found.step == "sample"
 
 
+@pytest.mark.slow
 def test_what_a_universe_fixes_is_not_fixed_in_a_sample() -> None:
     """A nearly exact count of the sampled a0 tells whether the one record of it takes part, and the other count what it is."""
     fixed = Marginal(attributes=(), where={"a": ("a0",)})

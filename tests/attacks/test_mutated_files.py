@@ -25,6 +25,7 @@ def judged(count, seed, folder):
     return found
 
 
+@pytest.mark.slow
 def test_mutated_files_are_read_or_refused_with_a_code(tmp_path):
     found = judged(300, 3, tmp_path)
     assert found["read"]

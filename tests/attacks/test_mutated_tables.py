@@ -99,6 +99,7 @@ def tables_mutated(count, seed, folder):
     return found
 
 
+@pytest.mark.slow
 def test_mutated_tables_are_refused_or_released_rightly(tmp_path):
     found = tables_mutated(30, 1, tmp_path)
     assert found["released"]

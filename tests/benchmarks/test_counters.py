@@ -44,7 +44,7 @@ def counted(*names: str, planted: str = "", seed: str = "random") -> dict:
     return json.loads(done.stdout)
 
 
-FAST = ("check", "compose-times", "swap", "census-ledger", "geometric-half", "discrete-laplace", "verify-attributes")
+FAST = ("check", "swap", "geometric-half")
 """Lines whose work is counted in the default run; the others are slow."""
 
 
@@ -79,11 +79,13 @@ def test_every_growth_has_a_bound_and_is_within_it() -> None:
             assert not powers or "reason" in recorded[name], (name, powers)
 
 
+@pytest.mark.slow
 def test_a_sort_of_each_column_in_the_checks_of_a_release_is_found() -> None:
     found = results.larger_counts(results.read()["counters"], counted("swap", planted=PLANTED))
     assert any(fault.startswith("swap: rows sorted at size ") for fault in found), found
 
 
+@pytest.mark.slow
 def test_counters_do_not_depend_on_the_hash_seed() -> None:
     names = ("swap", "geometric-half", "census-ledger")
     one, other = (counted(*names, seed=seed) for seed in ("1", "2"))

@@ -19,6 +19,7 @@ def test_what_was_passed_is_said(run):
     assert "passed level sets partition the space: " in " ".join(ran.out.split())
 
 
+@pytest.mark.slow
 def test_json_has_every_result(run):
     data = run("check-plugin", "randomised-response", "--format", "json").json("check-plugin")
     assert data["conforms"]

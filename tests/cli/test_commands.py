@@ -176,6 +176,7 @@ def test_explain_suggests(run):
     assert "did you mean hamming" in ran.err
 
 
+@pytest.mark.slow
 def test_every_registered_name_can_be_explained(run):
     from dpspec import installed
 
@@ -208,6 +209,7 @@ def test_new_refuses_names_that_are_none(run, tmp_path, what, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_schemas_are_schemas(run):
     for of in ("spec", "output"):
         jsonschema.Draft202012Validator.check_schema(json.loads(run("schema", of).out))

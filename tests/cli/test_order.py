@@ -11,7 +11,7 @@ from dpspec_checker.check import check_derivation
 PAIR = ("topdown-2020-pl-dhc.dpspec.toml", "swapping-2020-county-tract.dpspec.toml")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_directory_gives_the_order_of_all_its_files(run, specs, tmp_path):
     ran = run("compare", specs, "--picture", tmp_path / "order.svg", "--format", "json")
     data = ran.json("order")
@@ -22,7 +22,7 @@ def test_a_directory_gives_the_order_of_all_its_files(run, specs, tmp_path):
     assert ET.parse(tmp_path / "order.svg").getroot().tag.endswith("svg")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("columns", [40, 80, 100])
 def test_the_matrix_fits_the_page(run, specs, columns):
     files = sorted(specs.glob("topdown*.dpspec.toml")) + sorted(specs.glob("swapping*.dpspec.toml"))

@@ -38,7 +38,9 @@ def test_no_first_party_plugin_is_forgotten():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plugin", FIRST_PARTY)
+@pytest.mark.parametrize("plugin", [
+    pytest.param(plugin, marks=pytest.mark.long) if plugin in ("core", "flavours", "noise") else plugin for plugin in FIRST_PARTY
+])  # fmt: skip
 def test_a_first_party_plugin_conforms(plugin):
     assert [str(result) for result in results(plugin) if result.status.is_fault] == []
 

@@ -32,6 +32,7 @@ def maker():
     return module
 
 
+@pytest.mark.slow
 def test_the_generated_pages_are_up_to_date():
     """If one is not: run python docs/make_reference.py"""
     made = maker().PAGES
@@ -158,6 +159,7 @@ def test_links_lead_somewhere():
     ] == []
 
 
+@pytest.mark.slow
 def test_the_module_docstring_of_dpspec_is_true():
     import dpspec
 
@@ -174,6 +176,7 @@ def made(name: str) -> ModuleType:
     return module
 
 
+@pytest.mark.slow
 def test_the_picture_of_the_architecture_is_up_to_date():
     """If it is not: run python docs/make_architecture.py"""
     assert (ROOT / "docs" / "architecture.svg").read_text(encoding="utf-8") == made("make_architecture").picture()

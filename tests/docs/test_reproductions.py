@@ -19,14 +19,21 @@ def pages():
     return module.PAGES
 
 
-PAGES = pages()
+MARKS = {
+    "reproduce.census": pytest.mark.slow,
+    "reproduce.counts": pytest.mark.slow,
+    "reproduce.inference": pytest.mark.long,
+    "reproduce.membership": pytest.mark.slow,
+    "reproduce.semantics": pytest.mark.slow,
+}
+PAGES = [pytest.param(page, marks=MARKS.get(page.__module__, ()), id=page.__module__) for page in pages()]
 
 
 def flat(points):
     return [number for point in points for number in point]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__module__)
+@pytest.mark.parametrize("page", PAGES)
 def test_a_page_is_up_to_date(page):
     for name, text in page().files().items():
         kept = (DOCS / "reproductions" / name).read_text(encoding="utf-8")

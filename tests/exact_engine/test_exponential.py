@@ -111,6 +111,7 @@ def test_one_bit_too_much_in_the_keep_probability_is_refuted() -> None:
     assert abs(float(found.lower) - math.log(2 * math.e + 1)) < 1e-15
 
 
+@pytest.mark.slow
 def test_the_exponential_mechanism_is_within_its_claim_and_its_toy_is_not() -> None:
     """P24 is right under add-remove; P25, without the factor 2, is wrong under replacement."""
     kinds = (Attribute(name="kind", categories=("0", "1", "2")),)

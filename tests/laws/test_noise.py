@@ -382,8 +382,8 @@ def test_unequal_laws_on_the_integers(p, q):
     ("p", "q", "fp", "fq"),
     [
         (LaplaceLaw(0, 1), LaplaceLaw("1/2", 2), stats.laplace(0, 1), stats.laplace(0.5, 2)),
-        (GaussianLaw(0, 1), LaplaceLaw(1, 2), stats.norm(0, 1), stats.laplace(1, 2)),
-        (GaussianLaw(0, 1), GaussianLaw(1, 3), stats.norm(0, 1), stats.norm(1, 3**0.5)),
+        pytest.param(GaussianLaw(0, 1), LaplaceLaw(1, 2), stats.norm(0, 1), stats.laplace(1, 2), marks=pytest.mark.slow),
+        pytest.param(GaussianLaw(0, 1), GaussianLaw(1, 3), stats.norm(0, 1), stats.norm(1, 3**0.5), marks=pytest.mark.slow),
     ],
 )
 def test_unequal_laws_on_the_line(p, q, fp, fq):
@@ -401,6 +401,7 @@ def test_unequal_laws_on_the_line(p, q, fp, fq):
     assert pair.reverse().concentration().lower == INFINITY
 
 
+@pytest.mark.slow
 def test_precision_narrows():
     pair = LaplaceLaw(0, 1).against(LaplaceLaw("1/2", 2))
     widths = [float(b.upper) - float(b.lower) for b in (pair.hockey_stick(0, precision=p) for p in (32, 64, 128))]

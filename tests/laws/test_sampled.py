@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import pytest
+
 from dpspec.base.exact import ln, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
@@ -26,6 +28,7 @@ ONE_SIDED = {"order 2", "order 5/2", "order 3", "concentration"}
 """Of these only bounds are known, except for integer orders of the mixture against the law without the record."""
 
 
+@pytest.mark.slow
 def test_the_mixtures_written_out_agree() -> None:
     lot = random.Random(1)
     for _ in range(50):

@@ -52,6 +52,7 @@ def test_it_is_the_least_error_of_any_test(pairs, level):
     assert TradeOff.of(dichotomy(pairs)).at(level) == by_tests(pairs, level)
 
 
+@pytest.mark.slow
 @given(pairs=WEIGHTS)
 def test_the_inverse_is_the_other_order(pairs):
     curve = TradeOff.of(dichotomy(pairs))
@@ -204,7 +205,9 @@ def test_the_least_mu_of_variance_one() -> None:
     assert found.lower.decimal(6) == found.upper.decimal(6) == "1.04576"
 
 
-@pytest.mark.parametrize(("variance", "shift"), [("1", 1), ("1", 3), ("1/4", 1), ("1/9", 1), ("4", 2), ("25", 1)])
+@pytest.mark.parametrize(("variance", "shift"), [
+    ("1", 1), ("1", 3), ("1/4", 1), ("1/9", 1), ("4", 2), pytest.param("25", 1, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_corners_far_out_are_within_the_bound_for_all_of_them(variance: str, shift: int) -> None:
     far = math.ceil(10 * math.sqrt(F(variance)))
     gaps = in_decimals(F(variance), shift, 2 * far)  # of k = -far, ..., far + shift

@@ -36,7 +36,9 @@ def joint(laws):
 
 
 @pytest.mark.spread(2)
-@pytest.mark.parametrize("divergence", ADDING, ids=str)
+@pytest.mark.parametrize(
+    "divergence", [pytest.param(each, marks=pytest.mark.slow) if each == DNor() else each for each in ADDING], ids=str
+)
 @given(pairs=st.lists(weights, min_size=2, max_size=3))
 def test_the_joint_release_spends_no_more(divergence, pairs):
     first = divergence.budget_parameters[0]

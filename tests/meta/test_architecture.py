@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from tests.meta.trees import imports, tree
 
 ROOT = Path(__file__).parents[2]
@@ -84,6 +86,7 @@ def test_the_house_is_small():
     assert len(FLOORS) <= 12
 
 
+@pytest.mark.slow
 def test_imports_go_down():
     above = [
         f"{module} imports {target}"

@@ -41,6 +41,7 @@ MODULES = {
 }
 
 
+@pytest.mark.slow
 def test_no_module_asks_for_a_kind_of_block():
     """If one does: make it a method of the block with a default on its base class."""
     assert len(MODULES) > 50

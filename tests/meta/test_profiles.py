@@ -1,7 +1,6 @@
 """The profiles of the root conftest: what is left out of the default run, and that nothing is left out of all of them."""
 
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
@@ -23,9 +22,6 @@ def test_long(): pass
 @pytest.mark.spread(2)
 @pytest.mark.parametrize("value", range(6))
 def test_of_many(value): pass
-
-@pytest.mark.parametrize("value", ["a", "b", "c"])
-def test_listed(value): pass
 """
 
 
@@ -35,9 +31,6 @@ def project(pytester):
     pytester.makeconftest((ROOT / "conftest.py").read_text(encoding="utf-8"))
     marks = "\n".join(f"    {name}: of the root" for name in ("slow", "long", "spread"))
     pytester.makefile(".ini", pytest=f"[pytest]\naddopts = -p no:cacheprovider -p no:dpspec\nmarkers =\n{marks}\n")
-    lists = pytester.mkdir("tests")
-    for name, value in (("slow", "b"), ("long", "c")):
-        (lists / f"{name}-items.txt").write_text(f"test_kinds.py::test_listed[{value}]\n", encoding="utf-8")
     pytester.makepyfile(test_kinds=PROJECT)
     return pytester
 
@@ -45,10 +38,10 @@ def project(pytester):
 @pytest.mark.parametrize(
     ("options", "run", "left_out"),
     [
-        ((), 1 + 2 + 1, 1 + 1 + 4 + 2),
-        pytest.param(("--profile", "slow"), 1 + 1 + 6 + 2, 2, marks=pytest.mark.slow),
-        (("--profile", "slow", "-m", "slow"), 1 + 4 + 1, 1 + 1 + 2 + 2),
-        pytest.param(("--profile", "long"), 1 + 1 + 1 + 6 + 3, 0, marks=pytest.mark.slow),
+        ((), 1 + 2, 1 + 1 + 4),
+        pytest.param(("--profile", "slow"), 1 + 1 + 6, 1, marks=pytest.mark.slow),
+        (("--profile", "slow", "-m", "slow"), 1 + 4, 1 + 1 + 2),
+        pytest.param(("--profile", "long"), 1 + 1 + 1 + 6, 0, marks=pytest.mark.slow),
     ],
 )
 def test_each_profile_runs_its_tests(project, options, run, left_out):
@@ -60,8 +53,6 @@ def test_a_test_that_does_not_end_fails_and_the_others_run(pytester):
     limited = (ROOT / "conftest.py").read_text(encoding="utf-8").replace('"fast": 600.0', '"fast": 0.3')
     pytester.makeconftest(limited)
     pytester.makefile(".ini", pytest="[pytest]\naddopts = -p no:cacheprovider -p no:dpspec")
-    (pytester.mkdir("tests") / "slow-items.txt").touch()
-    (pytester.path / "tests" / "long-items.txt").touch()
     pytester.makepyfile(
         test_loops="""
         from hypothesis import given, strategies as st
@@ -96,13 +87,7 @@ def test_the_default_and_the_slow_tests_are_all_but_the_long_ones_and_none_is_in
     assert sorted(default + slow) == sorted(both)
 
 
-@pytest.mark.long
-def test_every_listed_item_exists():
-    lists = (ROOT / "tests" / "slow-items.txt", ROOT / "tests" / "long-items.txt")
-    listed = [line for each in lists for line in each.read_text(encoding="utf-8").splitlines()]
-    assert len(set(listed)) == len(listed)
-    files = sorted({line.partition("::")[0] for line in listed})
-    command = [sys.executable, "-m", "pytest", "-n", "0", "--collect-only", "-q", "--profile", "long", *files]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = [line for line in done.stdout.splitlines() if "::" in line]
-    assert [line for line in listed if not any(name.startswith(line) for name in found)] == []
+def test_the_specifications_that_are_named_as_slow_exist():
+    specs = runpy.run_path(str(ROOT / "specs" / "conftest.py"))
+    named = [*specs["SLOW_FOLDERS"], *(f"{name}.dpspec.toml" for name in specs["SLOW_CLAIMS"])]
+    assert [name for name in named if not (ROOT / "specs" / name).exists()] == []

@@ -35,6 +35,7 @@ def repository() -> list[Path]:
     return [ROOT / name for name in listed if not ALLOWED.match(name) and not name.endswith(BINARY)]
 
 
+@pytest.mark.slow
 def test_no_file_has_an_internal_mark():
     found = [
         f"{path.relative_to(ROOT)}:{number}: {match[0]}"
@@ -77,6 +78,7 @@ def marked(every: Iterable[tuple[object, ...]]) -> list[str]:
     return [f"{' '.join(map(str, of))}: {match[0]}" for of in every for match in MARKS.finditer(said(*of))]
 
 
+@pytest.mark.long
 def test_no_command_prints_one():
     assert marked([
         *(("explain", entry.qualified_name, "--format", "json") for entry in installed().registry),

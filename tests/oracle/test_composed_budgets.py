@@ -182,6 +182,7 @@ def test_the_curve_at_the_points_of_the_lattice(k, size, left_out, delta):
     assert float(found.upper) == pytest.approx(math.fsum(terms), rel=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-T25", "Z-P12")
 @given(st.integers(2, 60), st.fractions("1/50", 1, max_denominator=50), st.sampled_from(["1e-2", "1e-4", "1e-8"]))
 def test_the_exact_budget_is_never_above_a_formula(k, size, delta):
@@ -267,6 +268,7 @@ def test_a_gaussian_keeps_its_loss_within_the_converted_bound(larger, size, kept
     assert inside >= 1 - float(larger)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-P8", "Z-T35")
 @given(
     st.fractions(0, 4, max_denominator=20),

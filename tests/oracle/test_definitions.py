@@ -46,6 +46,7 @@ def test_renyi_privacy_is_a_moment_of_the_loss(p, q):
         assert moment <= math.exp(size * float(order) * rho) * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-D19", "B-T14", "K-S9")
 @given(WEIGHTS, WEIGHTS, st.lists(WEIGHTS, min_size=3, max_size=3))
 def test_no_standard_grows_under_a_random_map_of_the_output(p, q, rows):
@@ -71,6 +72,7 @@ def test_costs_add_when_the_second_release_depends_on_the_first(p, q, seconds):
     assert joint[0].against(joint[1]).renyi(2).lower <= gamma[0] + max(gamma[1:])
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-D20")
 @given(WEIGHTS, WEIGHTS, WEIGHTS, WEIGHTS)
 def test_a_coin_between_two_mechanisms_keeps_what_both_promise(a, b, c, d):

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 PLUGIN = '''
 """Privacy of playlists: datasets are orders of songs, and a step exchanges two neighbours."""

@@ -12,7 +12,7 @@ import pytest
 
 from tests.packaging.conftest import FIRST_PARTY, ROOT, Clean
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 TRIED = ("tests/unit/test_exact.py", "tests/unit/test_params.py", "tests/laws/test_sandwich.py", "tests/ledger/test_composing.py")
 UNREACHABLE = ("from versions: none", "connection", "Connection", "timed out", "Temporary failure")

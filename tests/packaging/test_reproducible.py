@@ -45,6 +45,7 @@ def other_checkout(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_wheels_are_the_same_bytes(tmp_path: Path) -> None:
     first = build(ROOT, tmp_path / "first", TZ="Asia/Tokyo")
     checkout = other_checkout(tmp_path / "checkout")

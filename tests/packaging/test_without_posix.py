@@ -36,6 +36,7 @@ def without(folder, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_a_file_is_read_and_judged(tmp_path):
     done = without(tmp_path, "verify", RESPONSE)
     assert (done.returncode, "holds" in done.stdout) == (0, True), done.stderr

@@ -37,6 +37,7 @@ def test_a_wrong_claim_names_bound_and_witness(document):
     assert failure.value.verdict.outcome is Outcome.REFUTED
 
 
+@pytest.mark.slow
 def test_undecided_is_no_pass_unless_asked_for(document):
     def silent(dataset, generator):
         return generator.standard_t(3)

@@ -39,7 +39,7 @@ def commands(pattern, file):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("epsilon", "code"), [("ln(3)", 0), ("1", 1)])
+@pytest.mark.parametrize(("epsilon", "code"), [("ln(3)", 0), pytest.param("1", 1, marks=pytest.mark.long)])
 def test_the_action(tmp_path, run, spec, epsilon, code):
     (tmp_path / "specs").mkdir()
     (tmp_path / "specs" / "warner.dpspec.toml").write_text(spec(epsilon=epsilon), encoding="utf-8")

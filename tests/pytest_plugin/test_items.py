@@ -30,6 +30,7 @@ def test_one_item_per_obligation(project, spec):
     ])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_miniature_is_an_item_of_its_own(project, spec):
     small = '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
     small += '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'

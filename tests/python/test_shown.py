@@ -132,7 +132,9 @@ def test_pictures_where_there_are_some(values, tmp_path: Path) -> None:
         (["verify", str(RESPONSE)], lambda: dp.verify(RESPONSE)),
         (["convert", "rho=1", "--to", "epsilon", "--delta", "1e-6"], lambda: dp.convert({"rho": "1"}, "epsilon", delta="1e-6")),
         (["compare", str(RESPONSE), str(RESPONSE)], lambda: dp.compare(RESPONSE, RESPONSE)),
-        (["risk", str(RESPONSE), "--attacker", "tester"], lambda: dp.risk(RESPONSE, "tester")),
+        pytest.param(
+            ["risk", str(RESPONSE), "--attacker", "tester"], lambda: dp.risk(RESPONSE, "tester"), marks=pytest.mark.slow
+        ),
         pytest.param(["risk", str(RESPONSE)], lambda: dp.risk(RESPONSE), marks=pytest.mark.slow),
         (["compose", f"{RESPONSE}=2", "--delta", "1e-6"], lambda: dp.compose(RESPONSE, times=[2], delta="1e-6")),
         (["ledger", str(RESPONSE)], lambda: dp.ledger(RESPONSE)),

@@ -40,12 +40,12 @@ def theorem(*ids: str, **worlds: st.SearchStrategy[Any]) -> Callable[[Callable[.
     return lambda holds: Theorem(ids=ids, worlds=worlds, holds=holds)
 
 
-def in_worlds(*theorems: Theorem) -> list[Any]:
-    """The parameters (theorem, count) of one test for all of them."""
+def in_worlds(*theorems: Theorem, slow: Sequence[Theorem] = ()) -> list[Any]:
+    """The parameters (theorem, count) of one test for all of them; those in `slow` run by default in no world."""
     found = []
     for one in theorems:
         mark, name = pytest.mark.reference(*one.ids), one.holds.__name__
-        found.append(pytest.param(one, None, marks=mark, id=name))
+        found.append(pytest.param(one, None, marks=(mark, pytest.mark.slow) if one in slow else mark, id=name))
         found.append(pytest.param(one, LONG, marks=(mark, pytest.mark.long), id=f"{name}-many"))
     return found
 

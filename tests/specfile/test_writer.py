@@ -96,6 +96,7 @@ def vector_specs(draw: st.DrawFn) -> PrivacySpec:
     )
 
 
+@pytest.mark.slow
 @given(record_specs() | vector_specs(), names)
 def test_a_random_specification_survives_writing_and_reading(spec: PrivacySpec, title: str) -> None:
     document = read_text(to_toml(spec, REGISTRY, id="random", title=title), REGISTRY)

@@ -141,7 +141,7 @@ def test_shrinking_never_leaves_the_universe():
     assert all(spec.multiverse.share_universe(*pair, spec.space) for pair in tried)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_move_of_degree_four_is_drawn():
     space = UnorderedRecords(attributes=[{"name": name, "count": 50} for name in "abc"])
     spec = on(space, LevelSets(invariants=tuple(Marginal(attributes=tuple(pair)) for pair in ("ab", "ac", "bc"))))
@@ -165,7 +165,7 @@ def test_functions_are_held_by_rejection_which_gives_up_with_a_clear_error():
 # --- walks from a dataset ----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_walks_from_a_large_dataset_stay_inside_and_shrink_to_one_exchange():
     spec = on(UnorderedRecords(attributes=PLACES), SWAPPED)
     start = [(str(i % 3), str(i % 3 * 27 + i % 5), str(i % 7)) for i in range(600)]
@@ -195,7 +195,7 @@ def test_walks_in_bit_vectors(held):
 # --- witnesses ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("B-X2", "B-T11")
 def test_permutation_swapping_is_refuted_on_the_census_space_with_the_smallest_pair():
     printed = read(SPECS / "swapping-2020-county-tract.dpspec.toml").spec

@@ -45,6 +45,7 @@ def _broken_names():
     return {kind: {f"broken-{kind.replace('_', '-')}": "nowhere.at_all:Broken"} for kind in KINDS}
 
 
+@pytest.mark.slow
 def test_a_name_that_cannot_be_imported_is_fatal_only_to_what_names_it():
     """A plugin whose whole table leads nowhere changes no answer; it is on record, and whoever asks for its names is told why."""
     bad = types.SimpleNamespace(DPSPEC_API=1, dpspec_names=_broken_names)

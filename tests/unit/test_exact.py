@@ -130,6 +130,7 @@ def test_zero_times_infinity_never_appears() -> None:
     assert number(10**9) < INFINITY
 
 
+@pytest.mark.slow
 @given(forms.filter(lambda x: x > 0), st.integers(40, 200))
 def test_enclosures_contain_the_value_and_shrink(value: Number, precision: int) -> None:
     narrow, wide = Bracket.around(value.enclose(precision + 60)), Bracket.around(value.enclose(precision))

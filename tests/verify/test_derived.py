@@ -141,7 +141,8 @@ def test_a_refutation_is_shown_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "word"), [
-    ("pl-persons", "holds"), ("pl-persons-exact", "holds"), ("pl-persons-split-states", "holds"), ("pl-housing-units", "holds"),
+    pytest.param("pl-persons", "holds", marks=pytest.mark.slow),
+    ("pl-persons-exact", "holds"), ("pl-persons-split-states", "holds"), ("pl-housing-units", "holds"),
     ("pl-together-per-person", "recorded"),
 ])  # fmt: skip
 @pytest.mark.reference("K-D41", "K-D42")
@@ -217,6 +218,7 @@ def test_a_promise_does_not_outlive_what_it_is_about() -> None:
         assert isinstance(found, Missing) or found.outcome is not Outcome.VERIFIED, changed
 
 
+@pytest.mark.slow
 def test_a_household_of_the_census_moves_by_almost_all_that_is_proved() -> None:
     """Ten persons of vacant quarters in two counties: the pair keeps what the invariants count of both units."""
     found = verify_document(read(SPECS / "census-2020" / "pl-together-per-household.dpspec.toml")).obligations[0].verdict

@@ -61,7 +61,7 @@ def test_a_bracket_holds_the_constant_of_a_threshold():
     assert found.refuted.witness.event is not None
 
 
-@pytest.mark.parametrize("function", [as_it_is, one_sided])
+@pytest.mark.parametrize("function", [pytest.param(as_it_is, marks=pytest.mark.slow), one_sided])
 def test_where_no_budget_is_enough_a_pair_says_so(function):
     found = dp.measure(function, **BLOCKS, seconds=600, draws=20_000)
     assert found.value.constant.lower.is_infinite

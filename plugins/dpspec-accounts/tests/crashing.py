@@ -4,8 +4,8 @@ python crashing.py URL SPEC each         one process after another, each killed 
 python crashing.py URL SPEC together N KILLS MOST
                                          N processes at once until the cap is spent; KILLS of them are killed, each at a random
                                          statement up to MOST, and followed by another one
-python crashing.py URL SPEC release TABLE FOLDER
-                                         releases of a table into folders 1, 2, ..., each killed at the next statement
+python crashing.py URL SPEC release TABLE FOLDER STEP
+                                         releases of a table into folders 1, 2, ..., each killed STEP statements later
 
 Each process acknowledges what it was told is done, by one line in a file. The answer is a JSON list of these lines, in the order
 in which processes ended. Nothing depends on the time of day or on how long anything takes.
@@ -142,15 +142,15 @@ def together(account: Account, spec: str, processes: int, kills: int, most: int)
     return found
 
 
-def releases(url: str, spec: str, table: str, folder: str) -> list[list[str]]:
-    """One release after another, killed at its first, second, ... statement of the database, until one ends by itself."""
+def releases(url: str, spec: str, table: str, folder: str, step: str) -> list[list[str]]:
+    """One release after another, killed at one statement of the database in `step`, until one ends by itself."""
     import dpspec as dp
 
     found: list[list[str]] = []
     for when in WHEN:
-        statement, was_killed = 0, True
+        statement, was_killed = 1 - int(step), True
         while was_killed:
-            statement += 1
+            statement += int(step)
             out = f"{folder}/{len(found) + 1}"
 
             def work(say: Callable[[str], None], statement: int = statement, when: str = when, out: str = out) -> None:

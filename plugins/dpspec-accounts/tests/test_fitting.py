@@ -45,6 +45,7 @@ NOISE = {
 }  # fmt: skip
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("name", NOISE)
 def test_what_is_left_is_spent_exactly(tmp_path, name):
     standard, cap, budget, mechanism = NOISE[name]
@@ -169,7 +170,9 @@ def test_wider_responses_have_smaller_odds(keep, factor):
     assert abs(float(after.numerator.bit_length())) < 200
 
 
-@pytest.mark.parametrize("factor", [Fraction(1), Fraction(3, 2), Fraction(7), Fraction(10**6)])
+@pytest.mark.parametrize("factor", [
+    Fraction(1), Fraction(3, 2), Fraction(7), Fraction(10**4), pytest.param(Fraction(10**6), marks=pytest.mark.slow),
+])  # fmt: skip
 def test_a_wider_ratio_is_rounded_up(factor):
     ratio = dp.geometric(queries=COUNTS, ratio="1/2").with_wider_noise(factor).ratio
     if factor.numerator < 10:

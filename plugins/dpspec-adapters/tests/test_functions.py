@@ -84,6 +84,7 @@ def test_every_call_has_a_copy_of_its_own():
     assert made([0, 1], None) == made([0, 1], None) == [{"bit": 0}, {"bit": 1}]
 
 
+@pytest.mark.slow
 def test_code_on_other_forms_is_read_and_verified_or_refuted():
     def flips(rows: list[dict], rng):
         return [row["bit"] ^ int(rng.random() < 0.25) for row in rows]
@@ -101,6 +102,7 @@ def test_code_on_other_forms_is_read_and_verified_or_refuted():
     assert (verdict.outcome, verdict.method, str(verdict.constant)) == (Outcome.REFUTED, "exhaustive", "ln(4)")
 
 
+@pytest.mark.slow
 def test_a_data_frame_is_judged_by_sampling():
     """A count of the wrong column's noise: half of what one record needs. 40,000 draws at most."""
     people = {"type": "value-lists", "values": [["f", 30], ["m", 20]], "named": ["sex", "age"], "most": 2}
@@ -169,7 +171,8 @@ def by_sample(bits: list[int], rng: random.Random):
 
 
 @pytest.mark.parametrize(("function", "outcome", "constant"), [
-    (by_random, Outcome.VERIFIED, "ln(3)"), (by_sample, Outcome.VERIFIED, "ln(3)"), (by_choice, Outcome.REFUTED, "ln(4)"),
+    (by_random, Outcome.VERIFIED, "ln(3)"), (by_sample, Outcome.VERIFIED, "ln(3)"),
+    pytest.param(by_choice, Outcome.REFUTED, "ln(4)", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_code_that_draws_from_random_is_read(function, outcome, constant):
     verdict = verify(function, claim())
@@ -272,7 +275,8 @@ def grows_its_rows(rows: list[dict], rng):
     ("function", "claim_of", "outcome"),
     [
         (sums_of_women, AGES, "verified"), (counts_by_sex, AGES, "verified"), (clipped_total, NUMBERS, "verified"),
-        (how_many_are_large, NUMBERS, "verified"), (whole_total, AGES, "refuted"), (grows_its_rows, AGES, "undecided"),
+        (how_many_are_large, NUMBERS, "verified"), (whole_total, AGES, "refuted"),
+        pytest.param(grows_its_rows, AGES, "undecided", marks=pytest.mark.slow),
     ],
 )  # fmt: skip
 def test_rows_and_arrays_are_read_on_all_datasets_entry_by_entry(function, claim_of, outcome):
@@ -317,6 +321,7 @@ def test_the_same_bits_give_the_same_chances_wherever_they_are_asked_for():
     assert first != second
 
 
+@pytest.mark.slow
 def test_a_function_of_one_argument_draws_from_what_is_there():
     """A bit told wrongly once in eight times, at ln(3); and once in four. 20,000 and 4,000 draws at most."""
 
@@ -342,6 +347,7 @@ def test_a_second_parameter_with_a_number_is_no_generator():
     assert all(made([0, 1], np.random.default_rng(1)))
 
 
+@pytest.mark.slow
 def test_a_witness_is_replayed_through_the_same_adapters(tmp_path, monkeypatch):
     from dpspec_code.functions import load_function
 

@@ -39,6 +39,7 @@ def test_the_printed_theorem_fails_for_three_equal_records():
         assert not risk(bits(count), InformationChamber(prior=equal(count, rare)), RESPONSE).exceeded
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-T9")
 @given(st.data())
 def test_the_corrected_theorem_for_random_priors(data):
@@ -50,6 +51,7 @@ def test_the_corrected_theorem_for_random_priors(data):
     assert not report.exceeded
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-T9")
 @given(st.data())
 def test_independent_records_form_families_of_one(data):

@@ -87,6 +87,7 @@ def theorems_3_to_7(world, tolerated):
 THEOREMS = (theorems_3_to_7,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
 def test_theorems_in_small_worlds(declared, count):
     declared.check(count)

@@ -137,6 +137,7 @@ def test_a_wrong_prior_sees_a_breach_that_is_none():
         assert abs(posterior / counterfactual - 100) < 1e-30
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-O59", "K-T24")
 @given(st.data())
 def test_the_output_has_one_law_in_both_worlds(data):
@@ -156,6 +157,7 @@ def test_with_known_others_the_counterfactual_posterior_is_the_prior(data):
         assert world.ratios(record) == world.posterior_to_prior(record)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-O60", "K-T25", "B-T8")
 @given(st.data())
 def test_pure_privacy_bounds_the_ratio_for_every_prior(data):
@@ -167,6 +169,7 @@ def test_pure_privacy_bounds_the_ratio_for_every_prior(data):
         assert all(ln(max(value, 1 / value)) <= epsilon for value in world.ratios(record).values())
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-T26")
 @given(st.data())
 def test_a_default_record_costs_at_most_twice(data):
@@ -272,6 +275,7 @@ def test_class_c_holds_for_every_prior(data, factor):
 # --- the attackers --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.reference("K-D27", "B-T4", "B-T5", "B-D28")
 @given(st.data())
 def test_the_strongest_attacker_and_random_mechanisms(data):

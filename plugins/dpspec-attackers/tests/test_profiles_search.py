@@ -55,6 +55,7 @@ def profiles(draw):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-P7", "Z-D34", "Z-N3.4", "Z-T10", "Z-T11", "Z-T12", "Z-T47", "Z-T48", "Z-T49", "Z-T50", "Z-T51", "Z-A8")
 @settings(max_examples=25)
 @given(profile=profiles())
@@ -102,6 +103,7 @@ def a_recommendation_keeps_its_profile(profile, p, q):
 THEOREMS = (a_recommendation_keeps_its_profile,)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
 def test_over_random_profiles(declared, count):
     declared.check(count)
@@ -182,6 +184,7 @@ def test_any_function_by_branch_and_bound():
     assert "checked where it was evaluated" in found.theorem
 
 
+@pytest.mark.slow
 @pytest.mark.reference("Z-S16", "Z-D33")
 def test_a_profile_that_asks_nothing():
     found = recommend_epsilon(lambda p, q: 3 / (p * q))

@@ -242,7 +242,7 @@ DIVERGENCES = (Mult(), MultDelta(delta="1/10"), Renyi(order=2), DNor())
 levels = st.sampled_from(("1/50", "1/5", "1/2", "9/10"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.reference("K-T17", "K-T18", "K-T19")
 @given(st.data(), st.sampled_from(DIVERGENCES), levels)
 def test_no_mechanism_has_more_power_than_its_budget_allows(data, divergence, level):
@@ -320,7 +320,11 @@ def test_randomised_response_at_its_bound():
 
 @pytest.mark.spread(4)
 @pytest.mark.reference("K-T21", "K-A13")
-@pytest.mark.parametrize("divergence", [Mult(), MultDelta(delta="1/10"), Renyi(order=2), DNor(), GaussianTradeOff()], ids=str)
+@pytest.mark.parametrize(
+    "divergence",
+    [Mult(), MultDelta(delta="1/10"), Renyi(order=2), pytest.param(DNor(), marks=pytest.mark.slow), GaussianTradeOff()],
+    ids=str,
+)
 @pytest.mark.parametrize("budget", ["1/2", "2"])
 def test_the_largest_power_is_concave_where_mixtures_keep_the_bound(divergence, budget):
     places = [Fraction(k, 10) for k in range(11)]

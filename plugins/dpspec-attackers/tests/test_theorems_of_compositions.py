@@ -125,6 +125,6 @@ THEOREMS = (
 
 
 @pytest.mark.spread(3)
-@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS))
+@pytest.mark.parametrize(("declared", "count"), in_worlds(*THEOREMS, slow=[renyi_composition]))
 def test_in_random_worlds(declared, count):
     declared.check(count)

@@ -14,13 +14,15 @@ from dpspec.grammar import tables as building
 from dpspec.grammar.tables import joined
 
 BUILDERS = [Massachusetts1940, SyntheticDwellings, SyntheticHousingUnits, SyntheticPersons]
+SLOW_DWELLINGS = [pytest.param(cls, marks=pytest.mark.slow) if cls is SyntheticDwellings else cls for cls in BUILDERS]
+"""A table of dwellings, however short, begins with the geography of a country."""
 
 
 def made(cls, rows, seed=3):
     return joined(cls.attributes, cls().batches(rows, seed))
 
 
-@pytest.mark.parametrize("cls", BUILDERS)
+@pytest.mark.parametrize("cls", SLOW_DWELLINGS)
 @pytest.mark.parametrize("rows", [1, 7, 5000])
 def test_there_are_as_many_records_as_asked_for_and_all_fit_the_columns(cls, rows):
     table = made(cls, rows)
@@ -35,7 +37,7 @@ def test_there_are_as_many_records_as_asked_for_and_all_fit_the_columns(cls, row
             assert (parents == column * sizes[attribute.within] // attribute.size).all()
 
 
-@pytest.mark.parametrize("cls", BUILDERS)
+@pytest.mark.parametrize("cls", SLOW_DWELLINGS)
 def test_a_seed_gives_the_same_records_again_and_batches_are_put_together_in_order(cls, monkeypatch):
     one, again = made(cls, 3000), made(cls, 3000)
     assert all((one.codes[a.name] == again.codes[a.name]).all() for a in cls.attributes)
@@ -61,6 +63,7 @@ def test_every_printed_count_is_within_one_of_its_share_at_any_size(rows):
             assert abs(counts.get(key, 0) - Fraction(count * rows, whole)) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-N5")
 @pytest.mark.statistical
 def test_dwellings_have_the_printed_shares_of_owners_and_our_sizes():

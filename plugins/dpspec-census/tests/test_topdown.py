@@ -184,6 +184,7 @@ def test_dropping_an_invariant_from_the_universes_leaves_no_finite_budget():
     assert STATES.value(z, SPACE) != STATES.value(w, SPACE)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-T16")
 def test_the_law_agrees_with_the_enumerated_image_of_noise_and_invariants():
     # The general construction: one common function (c, t) -> (fit(c, t), t) of the independent pair (c(x), t).

@@ -73,7 +73,8 @@ QUICK = [name for name in EVERY if not name.startswith("census-2020/pl-persons")
 
 
 @pytest.mark.parametrize("name", [
-    *FALSIFIED, "mechanisms/rounded-afterwards",
+    *(pytest.param(name, marks=pytest.mark.slow) if name == "mechanisms/first-above" else name for name in FALSIFIED),
+    "mechanisms/rounded-afterwards",
     *(pytest.param(name, marks=pytest.mark.long) for name in EVERY if name not in FALSIFIED),
 ])  # fmt: skip
 def test_what_is_derived_is_rechecked(name: str) -> None:

@@ -287,6 +287,7 @@ def test_thresholds_that_were_computed_in_floating_point_are_enclosed() -> None:
     assert refuted.witness.event is not None
 
 
+@pytest.mark.slow
 def test_endless_draws_leave_a_rest_that_is_bounded() -> None:
     def geometric(x: int, rng: Any) -> int:
         return x + int(rng.geometric(0.5)) - int(rng.geometric(0.5))
@@ -321,7 +322,7 @@ def test_endless_draws_leave_a_rest_that_is_bounded() -> None:
         (lambda x, rng: math.log(1 + rng.random()), r"random\(\): was asked for a logarithm"),
         (lambda x, rng: rng.random() < rng.random(), "another random number"),
         (lambda x, rng: rng.integers(10**9), "over 1000000000 values"),
-        (lambda x, rng: [rng.integers(2) for _ in range(40)], "more than 2000 paths"),
+        pytest.param(lambda x, rng: [rng.integers(2) for _ in range(40)], "more than 2000 paths", marks=pytest.mark.long),
         (lambda x, rng: rng.permutation(12), "479001600 results"),
     ],
 )
@@ -330,6 +331,7 @@ def test_what_cannot_be_enumerated_is_named(sampler: Any, message: str) -> None:
         enumerate_law(sampler, 0, most_paths=2000)
 
 
+@pytest.mark.slow
 def test_endless_loops_and_hidden_state_are_errors() -> None:
     def never(x: int, rng: Any) -> int:
         while True:

@@ -72,7 +72,7 @@ def test_noise_on_a_coarse_lattice_is_not_refuted(noise):
     assert "no proof" in verdict.reason
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.statistical
 def test_right_mechanisms_are_rarely_refuted_at_a_loose_error():
     """40 runs at error 1e-2, tight claims: 7 or more refutations have probability below 2e-7."""

@@ -57,6 +57,7 @@ def test_what_does_not_look_at_the_data_is_never_refuted(function: Any) -> None:
     assert verify_claim(function, bits_spec(length=2, epsilon=0), draws=8_000).outcome is not Outcome.REFUTED
 
 
+@pytest.mark.slow
 def test_the_doubles_are_looked_at_on_demand() -> None:
     def textbook(bits: list[int], rng: Generator) -> float:
         u = rng.random() - 0.5
@@ -95,6 +96,7 @@ def test_a_function_that_never_draws_is_not_verified_by_enumeration() -> None:
     assert verify_claim(lambda bits, rng: "no", bits_spec(length=1), draws=5_000).method == "sampled"
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_verdict() -> None:
     def noisy(bits: list[int], rng: Generator) -> float:
         return float(sum(bits) + rng.laplace(0, 0.5))

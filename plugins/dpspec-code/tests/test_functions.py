@@ -244,7 +244,7 @@ def test_what_was_noticed_is_in_the_text(run, response, functions):
     assert "noticed  deterministic: the generator was left untouched" in ran.out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mechanism_that_hangs_is_cut(judge, monkeypatch):
     monkeypatch.setattr("dpspec_code.automatic.sampler.LIMIT", 0.05)
     monkeypatch.setattr("dpspec_code.sampled.calls.MOST_ENDLESS", 4)

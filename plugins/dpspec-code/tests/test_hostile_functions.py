@@ -166,9 +166,11 @@ def test_a_module_that_patches_what_dpspec_computes_with_is_named(run, response,
     assert re.search(rf"function={module}:wrong: (replaces|lowers) ", text)
 
 
-@pytest.mark.parametrize("name", HARMLESS)
-@pytest.mark.parametrize("function", ["right", "wrong"])
-def test_the_verdict_alone_decides_the_exit_code(run, response, written, capfd, name, function):
+@pytest.mark.parametrize(("function", "name"), [
+    *(("wrong", name) for name in HARMLESS),
+    *(pytest.param("right", name, marks=() if name in ("atexit", "threads") else pytest.mark.slow) for name in HARMLESS),
+])  # fmt: skip
+def test_the_verdict_alone_decides_the_exit_code(run, response, written, capfd, function, name):
     code, _ = outcome(run, response(), f"{written(before=HARMLESS[name])}:{function}")
     assert {code} == VERDICT[function]
     assert capfd.readouterr() == ("", "")

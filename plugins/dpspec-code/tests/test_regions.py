@@ -112,6 +112,7 @@ def test_neighbours_need_the_epsilon_of_the_largest_shift():
     assert float(found.upper) == pytest.approx(9.997256, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_a_claim_about_code_that_decides_is_verified_and_below_it_refuted():
     for epsilon, outcome in (("1", Outcome.VERIFIED), ("4/5", Outcome.REFUTED)):
         claim = dp.spec(epsilon=epsilon, **LISTS)

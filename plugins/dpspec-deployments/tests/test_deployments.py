@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import hashlib
 import io
 import json
@@ -238,6 +239,7 @@ def test_a_pair_that_cannot_be_compared_leaves_the_others(run, folder, monkeypat
     assert (ran.code, found["stand-in"]["word"], found["stronger"]["word"]) == (3, "not decided", "yes")
 
 
+@pytest.mark.slow
 def test_order_ledger_and_yardstick(run, folder):
     order = run("catalogue", folder, "--order", "--verdict", "verified", "--format", "json").json("catalogue-order")
     assert len(order["orders"]) == 1
@@ -302,6 +304,7 @@ def said(run, folder, id):
     return {section["heading"]: " ".join(section["sentences"]) for section in data["sections"]}
 
 
+@pytest.mark.slow
 def test_a_label_says_what_was_checked_and_no_more(run, folder):
     assert "keeps its promise" in said(run, folder, "proved")["Was it checked?"]
     assert "program was not checked" in said(run, folder, "proved")["Was it checked?"]
@@ -377,25 +380,28 @@ NOTATION = {
 }
 
 
+@functools.cache
 def public_pages():
     """Every label of the catalogue without what its file says in its own words: title, product, steps, sources, attributes."""
+    pages = []
     for path in sorted(DEPLOYMENTS.rglob("*.dpspec.toml")):
         document = dp.read(path)
         data = label_data(document, Standing(word=Word.UNDECIDED, reason="of the test"), RiskNumbers(rows=()))
-        yield document, {one["heading"]: one["sentences"] for one in data["sections"]}
+        pages.append((document, {one["heading"]: one["sentences"] for one in data["sections"]}))
+    return pages
 
 
 def test_no_label_has_commands_names_of_the_program_or_notation():
     registered = {name for kind in ("mechanisms", "output_divergences", "invariants", "multiverses", "budgets")
                   for name in installed().registry.names(kind) if "-" in name}  # fmt: skip
-    pages = list(public_pages())
-    assert len(pages) > 100
-    for document, sections in pages:
+    names = re.compile(rf"(?<![\w-])(?:{'|'.join(map(re.escape, registered))})(?![\w-])")
+    assert len(public_pages()) > 100
+    for document, sections in public_pages():
         own = ("What it is", "What the promise does not cover")
         text = "\n".join(line for heading, lines in sections.items() if heading not in own for line in lines)
         text = text.replace(document.spec.budget.unpublished() or "\0", "")
         found = [f"{what}: {hit[0]}" for what, pattern in NOTATION.items() for hit in re.finditer(pattern, text)]
-        found += [name for name in registered if re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text)]
+        found += names.findall(text)
         assert not found, (document.id, found)
 
 

@@ -178,7 +178,9 @@ TIGHT = [name for name, arrow in EVERY.items() if arrow.tight]
 @pytest.mark.reference("K-T10")
 @pytest.mark.reference("K-T17")
 @pytest.mark.reference("K-T18")
-@pytest.mark.parametrize("name", TIGHT)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "gaussian-to-f-divergence" else name for name in TIGHT]
+)
 def test_a_mechanism_attains_it(name):
     source, (left, right), targets = attaining(name)
     value = stated(source, source.between(left, right))
@@ -336,7 +338,7 @@ def test_the_discrete_profile_is_said_where_it_can_be_computed(rho):
     assert (found is None) == (rho in ("1e-9", "900", "1e9"))
 
 
-@pytest.mark.parametrize("generator", ["kl", "chi-squared", "hellinger", "total-variation"])
+@pytest.mark.parametrize("generator", ["kl", "chi-squared", pytest.param("hellinger", marks=pytest.mark.slow), "total-variation"])
 def test_the_closed_forms_of_gaussians_agree_with_the_engine(generator):
     target = FDivergence(generator=generator, direction="forward")
     closed = EVERY["gaussian-to-f-divergence"].convert(GaussianTradeOff(), number("3/2"), target)

@@ -261,7 +261,11 @@ def least_constant(first, second):
 
 @pytest.mark.reference("B-X7")
 @pytest.mark.reference("B-T22")
-@pytest.mark.parametrize("space", list(spaces()), ids=lambda s: f"{s.name}-{s.cardinality()}")
+@pytest.mark.parametrize(
+    "space",
+    [pytest.param(space, marks=pytest.mark.slow) if space.cardinality() > 90 else space for space in spaces()],
+    ids=lambda s: f"{s.name}-{s.cardinality()}",
+)
 def test_every_constant_holds_and_is_the_least_one(space):
     values = {d: [as_float(d.distance(x, y, space)) for x, y in pairs(space)] for d in usable(space)}
     for d, other in itertools.product(values, repeat=2):

@@ -91,6 +91,7 @@ def test_what_is_not_proved_of_samples_is_not_verified() -> None:
     assert judged(dp.repeated(mechanism=sample(two, "1/100"), times=10), "1/10").outcome is not Outcome.VERIFIED
 
 
+@pytest.mark.slow
 def test_calibration_is_within_its_target_and_one_step_further_is_not() -> None:
     noise = dp.calibrate(epsilon=1, steps=100, rate="1/50").value
     steps = dp.calibrate(epsilon=1, rate="1/50", noise_multiplier=noise.value).value
@@ -280,8 +281,8 @@ def called(*arguments: object) -> tuple[int, str, str]:
     ("given", "found"),
     [
         (("--steps", 100, "--rate", "1/50"), "noise_multiplier"),
-        (("--rate", "1/50", "--noise-multiplier", 1), "steps"),
-        (("--steps", 100, "--noise-multiplier", 1), "rate"),
+        pytest.param(("--rate", "1/50", "--noise-multiplier", 1), "steps", marks=pytest.mark.slow),
+        pytest.param(("--steps", 100, "--noise-multiplier", 1), "rate", marks=pytest.mark.slow),
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )

@@ -340,7 +340,10 @@ def edited(text, draw):
 
 
 @pytest.mark.spread(4)
-@pytest.mark.parametrize("base", SMALL, ids=lambda path: path.name.removesuffix(".dpspec.toml"))
+@pytest.mark.parametrize("base", [
+    pytest.param(path, marks=pytest.mark.slow if name in ("blowfish", "bootstrap-dp") else (), id=name)
+    for path in SMALL for name in [path.name.partition(".")[0]]
+])  # fmt: skip
 def test_random_edits_that_change_a_result_are_found(base, tmp_path, monkeypatch):
     """The oracle verifies the whole file; of a change in verdict, constant, proof or witness none is missed."""
     draw = random.Random(base.name)

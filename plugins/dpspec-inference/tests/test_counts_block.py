@@ -13,6 +13,8 @@ from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.loss import PrivacyLoss
 
+pytestmark = pytest.mark.slow
+
 RHO = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 PRIORS = ("1/2", "1/5", "1/10", "1/50", "1/864")
 

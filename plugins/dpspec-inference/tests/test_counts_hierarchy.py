@@ -26,6 +26,8 @@ from dpspec.base.errors import CertainTargetError, ParameterError
 from dpspec.base.exact import ball
 from dpspec.laws.integers import DiscreteGaussianShift
 
+pytestmark = pytest.mark.slow
+
 BLOCK = Fraction(256, 100) * Fraction(165, 4099) * Fraction(3945, 4097)
 GROUP = Fraction(256, 100) * Fraction(1256, 4099) * Fraction(1288, 4099)
 ATTACK = TwoLevels(rho_block=BLOCK, rho_group=GROUP, others=27, prior="1/2")

@@ -23,6 +23,8 @@ from scipy.integrate import quad
 
 from dpspec.base.errors import ImproperPosteriorError, ParameterError
 
+pytestmark = pytest.mark.slow
+
 POLICEMEN = NoisyMoments.on(
     Bounds(low=0, high=100), mean=34.30, variance=47.16**2, n=43, epsilon_mean=0.25, epsilon_variance=0.25
 )

@@ -24,6 +24,8 @@ from scipy.stats import multivariate_normal
 
 from dpspec.base.errors import ParameterError
 
+pytestmark = pytest.mark.slow
+
 EXAMPLE_5 = RegressionSums(n=46, x=12.231293, xx=4.804202, y=16.022571, xy=5.735709, yy=7.963661)
 SMALL = RegressionSums(n=6, x=2.4, xx=1.5, y=3.3, xy=1.2, yy=2.6)
 

@@ -432,9 +432,10 @@ def test_a_large_table_with_a_query_that_needs_the_dataset_is_refused():
 @pytest.mark.spread(3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("mechanism", [
-    Geometric(queries=(HISTOGRAM,), ratio="3/5"), Geometric(queries=(HISTOGRAM,), epsilon="2/3"),
+    Geometric(queries=(HISTOGRAM,), ratio="3/5"),
+    pytest.param(Geometric(queries=(HISTOGRAM,), epsilon="2/3"), marks=pytest.mark.slow),
     Geometric(queries=(HISTOGRAM,), epsilon="sqrt(1/2)"),
-    DiscreteGaussian(queries=(HISTOGRAM,), variance="5/2", sensitivities=(1,)),
+    pytest.param(DiscreteGaussian(queries=(HISTOGRAM,), variance="5/2", sensitivities=(1,)), marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_the_sampler_follows_the_law(mechanism):
     """100,000 draws, in small batches and in bulk, against the mass by `law`; chi-square at level 1e-9 (power: test_samplers)."""

@@ -122,7 +122,9 @@ def test_a_rate_without_an_exact_law_is_refused():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("noise", NOISES)
+@pytest.mark.parametrize(
+    "noise", [pytest.param("laplace", marks=pytest.mark.slow), "exponential", pytest.param("geometric", marks=pytest.mark.slow)]
+)
 def test_releases_follow_the_law(noise):
     mechanism, space, source = noisy_max(noise, "1"), UnorderedRecords(attributes=(COLOUR,)), SeededRandomness(9)
     table = Table.from_records([("blue",), ("blue",), ("green",)], (COLOUR,))

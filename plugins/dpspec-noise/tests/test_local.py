@@ -278,6 +278,7 @@ def judged(seed: int) -> str:
     return "tight" if float(found.constant.upper) - float(found.constant.lower) < 1e-9 or found.constant.is_exact else "gap"
 
 
+@pytest.mark.slow
 def test_no_proof_is_below_the_truth_and_no_pair_above_it() -> None:
     words = [judged(seed) for seed in range(40)]
     assert words.count("tight") >= 25
@@ -421,6 +422,7 @@ def test_distances_without_places_are_never_proved(distance: Any) -> None:
         assert verify(rule, few).outcome is Outcome.REFUTED
 
 
+@pytest.mark.slow
 def test_several_reports_of_each_person_add_up() -> None:
     """Two questions, or one question twice, and what it takes for a part of the people: their number is seen."""
     sex, word = Attribute(name="sex", categories=("f", "m")), Attribute(name="word", count=2925)

@@ -101,7 +101,10 @@ def test_risk_takes_a_frame_for_the_universe(tmp_path):
     frame = pl.DataFrame({"colour": ["red", "green", "red"], "size": [1, 2, 2]})
     frame.write_csv(tmp_path / "table.csv")
     promise = dp.spec(space=space, invariants=held, distance="hamming", standard="pure", epsilon=9)
-    rows = [dp.risk(promise, "tester", mechanism=swap, universe_of=one).rows for one in (str(tmp_path / "table.csv"), frame)]
+    rows = [
+        dp.risk(promise, "tester", mechanism=swap, levels=["1/20"], universe_of=one).rows
+        for one in (str(tmp_path / "table.csv"), frame)
+    ]
     assert rows[0] == rows[1]
 
 

@@ -216,7 +216,7 @@ def test_any_number_of_partitions_of_any_format_gives_the_same_release(tmp_path,
         assert expected == released(path, folder, tmp_path / f"out-{parts}{suffix}")
 
 
-@pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), (200, ".parquet")])
+@pytest.mark.parametrize(("parts", "suffix"), [(1, ".csv"), (7, ".arrow"), pytest.param(200, ".parquet", marks=pytest.mark.slow)])
 def test_neither_partitions_nor_their_order_nor_batches_change_a_byte(tmp_path, monkeypatch, parts, suffix):
     rows, path = people(), spec(tmp_path, MECHANISMS["composed"], '{ type = "marginal", attributes = ["region"] }')
     as_file(tmp_path / "whole.parquet", rows)

@@ -82,6 +82,7 @@ def test_pdf_without_the_library_says_what_to_install(monkeypatch):
         Picture("a.pdf")
 
 
+@pytest.mark.slow
 def test_a_pdf_has_the_size_of_the_picture_and_its_letters(tmp_path):
     pytest.importorskip("matplotlib")
     Picture(tmp_path / "a.pdf").save(FIGURE)

@@ -57,7 +57,7 @@ def flat_law(mechanism, x, space):
 SOME = [table for table in ALL_TABLES if sum(table) == 5 and max(table) <= 3][::7]
 
 
-@pytest.mark.parametrize("threshold", [2, 3])
+@pytest.mark.parametrize("threshold", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_no_suppressed_cell_can_be_computed(threshold):
     """Against a list of all tables: what stays published fits one with at least 1 more and one with 1 less, if it has any."""
     mechanism = CellSuppression(tables=TABLES, threshold=threshold)

@@ -62,6 +62,7 @@ def judged(mechanism, over):
     return verify_claim(mechanism, claim.spec)
 
 
+@pytest.mark.slow
 @pytest.mark.reference("B-A7")
 @pytest.mark.reference("B-N1")
 @pytest.mark.parametrize("over", [space(1), space(2, states=("x",))])

@@ -265,6 +265,7 @@ def by_hand(one: Any, two: Any, r: Fraction) -> Fraction:
     return max(mass(one, k) / mass(two, k) for k in range(-30, 30))
 
 
+@pytest.mark.slow
 def test_a_mixture_of_geometric_noise_has_its_exact_constant() -> None:
     """Against ratios of the masses at each whole number."""
     tenth, quarter = Fraction(1, 10), Fraction(1, 4)

@@ -313,6 +313,7 @@ def test_a_leak_that_keeps_nothing_is_refuted(function: Any) -> None:
 # --- assumptions ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_verdict_lists_what_it_assumes() -> None:
     enumerated = verify_claim(flip, bits_spec(length=1))
     sampled = verify_claim(lambda x, rng: sum(x) + rng.laplace(0, 1), claim(BIT, epsilon=1), draws=600)

@@ -97,6 +97,7 @@ def compared(
     return done, wrong
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_random_programs_have_the_law_that_is_read_off_them(tmp_path: Path) -> None:
     """30 programs with 1,000 runs each."""

@@ -83,6 +83,7 @@ def test_a_line_tells_outcome_pair_and_event():
     assert totals([line | {"side": "mended"}])["false"] == [f"mended {fault.name} refuted"]
 
 
+@pytest.mark.slow
 def test_the_plain_baseline_finds_a_sum_without_noise_and_does_not_refute_its_mending():
     fault = next(fault for fault in FAULTS if fault.name == "no-bounds-no-noise")
     assert baseline(fault, "wrong", 0.6)["outcome"] == "refuted"

@@ -78,7 +78,9 @@ NEEDLES = {
 
 
 @pytest.mark.spread(7)
-@pytest.mark.parametrize("name", NEEDLES)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "all values" else name for name in NEEDLES]
+)
 @pytest.mark.parametrize("values", ORDERS, ids=str)
 def test_a_needle_is_found_however_values_are_listed(name, values):
     ordered = name in ("a place", "order")
@@ -171,7 +173,7 @@ def test_an_error_beyond_a_length_is_seen_at_that_length():
     assert ((0,) * 186, (0,) * 187) in jumping(raises_at_last, dp.value_lists(values=[0, 1]))
 
 
-@pytest.mark.parametrize(("way", "last"), [(0, 1419), (2, 1490)])
+@pytest.mark.parametrize(("way", "last"), [pytest.param(0, 1419, marks=pytest.mark.slow), (2, 1490)])
 def test_weights_that_no_double_holds_are_told_and_refute_a_claim_about_doubles_alone(way, last):
     """exp(u / 2) ends at u = 1419, and exp(-u / 2) at 1490."""
     function = weights(1.0)[way]
@@ -197,7 +199,9 @@ def test_an_overflow_that_no_output_shows_is_told_from_a_jump():
     assert (1419, 1420) in {(len(pair.left), len(pair.right)) for pair, _ in found.broken}
 
 
-@pytest.mark.parametrize("problem", [ValueError, OverflowError, ZeroDivisionError])
+@pytest.mark.parametrize("problem", [
+    pytest.param(ValueError, marks=pytest.mark.slow), OverflowError, pytest.param(ZeroDivisionError, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_what_the_code_raises_by_a_statement_is_no_limit_of_computers(problem):
     def refuses(x, rng):
         if len(x) > 700:

@@ -218,6 +218,7 @@ def exact_size(x, rng):
     return len(x), sum(x) + geometric_count(math.exp(-1))([], rng)
 
 
+@pytest.mark.slow
 def test_the_universe_forgives_what_it_holds_fixed():
     size = LevelSets(invariants=(FunctionInvariant(function=len, label="length"),))
     assert refute(exact_size, claim(epsilon=1), draws=FEW).outcome is Outcome.REFUTED
@@ -290,7 +291,7 @@ def test_the_claim_is_part_of_every_seed_and_addresses_are_not():
     assert "0x" not in fingerprint(claim().replace(input_divergence=metric))
 
 
-@pytest.mark.parametrize("draws", [1, 50, 3_000, 20_000])
+@pytest.mark.parametrize("draws", [1, 50, 3_000, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_the_budget_of_draws_is_kept(draws):
     calls = itertools.count()
 
@@ -364,6 +365,7 @@ def timed(function, cost):
     return call, clock
 
 
+@pytest.mark.slow
 def test_time_says_only_where_the_calls_end():
     """The calls of a longer search begin with those of a shorter one."""
     logs = []

@@ -10,6 +10,8 @@ from dpspec.plugin import exact, ln, number
 
 ROOT_BITS = 64
 """Binary places of a root that is rounded."""
+MOST_POWERED = 1000
+"""Up to this degree a root that is exact is found by its power, which has degree times `ROOT_BITS` digits."""
 
 
 def rounded_root(value: Fraction, degree: Fraction) -> Fraction:
@@ -25,4 +27,5 @@ def rounded_root(value: Fraction, degree: Fraction) -> Fraction:
         least = exact.dyadic(exponent.exp().upper())
     root = Fraction(-(-(least.numerator << ROOT_BITS) // least.denominator), 1 << ROOT_BITS)
     below = root - Fraction(1, 1 << ROOT_BITS)
-    return below if degree.denominator == 1 and below > 0 and below**degree.numerator >= value else root
+    is_small = degree.denominator == 1 and degree <= MOST_POWERED
+    return below if is_small and below > 0 and below**degree.numerator >= value else root

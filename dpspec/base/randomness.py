@@ -435,7 +435,7 @@ class KeyedPlaces(_Keyed, PlacedRandomness):
         for begin in range(0, len(places), _BLOCKS):
             part = places[begin : begin + _BLOCKS]
             blocks[: len(part), 1] = part
-            cipher.update_into(memoryview(blocks[: len(part)]).cast("B"), made)
+            cipher.update_into(blocks[: len(part)].data.cast("B"), made)
             words[begin : begin + _BLOCKS] = found[: 2 * len(part) : 2]
         return words
 

@@ -26,7 +26,7 @@ import polars as pl
 PARTITION = 250_000
 LIMIT = 3 << 30
 """Bytes of address space; resident is a tenth of it. Polars reserves stacks and arenas for its threads."""
-ALLOWED, FACTOR, CONSTANT = "600MB", 1.1, 64
+ALLOWED, FACTOR, CONSTANT = "1GB", 1.1, 64
 
 SPEC = """\
 schema = 1

@@ -159,6 +159,20 @@ class Table(Countable):
         return cls(attributes=attributes, codes=codes)
 
 
+FEW_COLUMNS, FEW_RECORDS = 16, 1 << 10
+
+
+def batch_size(columns: int, most: int) -> int:
+    """How many records are read, drawn or written at a time: `most`, and fewer of more than 16 columns, for the same memory.
+
+    A text takes 16 bytes or more, so 2^18 records of 1,000 columns would take 4 GB.
+
+    >>> [batch_size(columns, 1 << 18) for columns in (1, 16, 1000)]
+    [262144, 262144, 4194]
+    """
+    return max(most * FEW_COLUMNS // max(columns, FEW_COLUMNS), min(most, FEW_RECORDS))
+
+
 def regrouped(attributes: tuple[Attribute, ...], tables: Iterable[Table], size: int) -> Iterator[Table]:
     """The records of several tables of these columns as tables of `size` records, and one of the rest.
 

@@ -496,7 +496,6 @@ LOCAL = {
 def small_batches(monkeypatch):
     """Batches of 33 records and fewer, where a release has 400."""
     monkeypatch.setattr(batches, "MOST_RECORDS", 33)
-    monkeypatch.setattr(batches, "LEAST_RECORDS", 5)
 
 
 def of_records(folder, name):

@@ -24,25 +24,13 @@ if TYPE_CHECKING:
 
 MOST_RECORDS = 1 << 18
 """Of a batch, as of those that are read (`dpspec_tables.formats.BATCH`)."""
-FEW_COLUMNS = 8
-"""With more columns, a batch has fewer records, so that a batch of reports of a thousand bits takes no more memory."""
-LEAST_RECORDS = 1 << 10
-PER_VALUE = 24
-"""Bytes for each released value of a batch: its random word, the coins, the codes and the columns that are written (measured)."""
-
-
-def records_of_batch(columns: int) -> int:
-    """How many records are drawn at a time.
-
-    >>> records_of_batch(1), records_of_batch(100)
-    (262144, 20971)
-    """
-    return max(MOST_RECORDS * FEW_COLUMNS // max(columns, FEW_COLUMNS), LEAST_RECORDS)
+PER_VALUE = 100
+"""Bytes for each released value of a batch that is drawn, written and read back; measured for a thousand columns in CSV."""
 
 
 def memory_of_batches(columns: int) -> int:
     """The bytes that drawing and writing take."""
-    return PER_VALUE * columns * records_of_batch(columns)
+    return PER_VALUE * columns * tables.batch_size(columns, MOST_RECORDS)
 
 
 class ColumnDigests:
@@ -149,7 +137,7 @@ class BatchRelease:
 
         def drawn() -> Iterator[Table]:
             try:
-                for batch in regrouped(self.attributes, batches, records_of_batch(len(columns))):
+                for batch in regrouped(self.attributes, batches, tables.batch_size(len(columns), MOST_RECORDS)):
                     made = self._drawn(batch, counted.records)
                     if made.attributes != columns or len(made) != len(batch):
                         rule = "release_batch() must return one record for each, always with the same columns"

@@ -110,7 +110,8 @@ class PolarsFormat(tables.TableFormat):
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
         with _few_ahead(), readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
-            for batch in frame.collect_batches(chunk_size=BATCH, maintain_order=True, optimizations=self.reading()):
+            rows = tables.batch_size(len(attributes), BATCH)
+            for batch in frame.collect_batches(chunk_size=rows, maintain_order=True, optimizations=self.reading()):
                 yield {a.name: coded(batch[a.name], a) for a in attributes}
 
     def records(self, path: Path) -> int | None:
@@ -466,7 +467,8 @@ class Parquet(PolarsFormat):
         frame.write_parquet(path, metadata=dict(notes) or None)
 
     def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
-        frame.sink_parquet(path, metadata=dict(notes) or None, row_group_size=BATCH)
+        rows = tables.batch_size(len(frame.collect_schema()), BATCH)
+        frame.sink_parquet(path, metadata=dict(notes) or None, row_group_size=rows)
 
 
 class Arrow(PolarsFormat):

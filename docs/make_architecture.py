@@ -6,7 +6,11 @@ python docs/make_architecture.py
 from __future__ import annotations
 
 import ast
+import itertools
+import re
+import statistics
 import sys
+from collections import Counter
 from pathlib import Path
 
 from dpspec.report.figures import DiagramBox, diagram, reduced
@@ -127,10 +131,41 @@ def table() -> str:
     return "\n".join(rows)
 
 
+def called_once(tree: ast.Module) -> tuple[list[ast.FunctionDef], list[ast.FunctionDef]]:
+    """The private functions of a module, and those of them that its code names in one place."""
+    used = Counter(node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load))
+    private = [node for node in tree.body if isinstance(node, ast.FunctionDef) and re.match("_[^_]", node.name)]
+    return private, [node for node in private if used[node.name] == 1]
+
+
+def is_comment(line: str) -> bool:
+    return line.strip().startswith("#") or "  # " in line
+
+
+def style() -> str:
+    """What is measured of all code: private functions with one use, comments, and modules with a test file of their name."""
+    tests = {path.stem.removeprefix("test_") for path in ROOT.rglob("tests/**/test_*.py")}
+    rows = []
+    for title, names in (("kernel", ["dpspec"]), ("other packages", [name for name in packages() if name != "dpspec"])):
+        files = [path for name in names for path in sorted(packages()[name].rglob("*.py"))]
+        texts = {path: path.read_text(encoding="utf-8") for path in files}
+        found = [called_once(ast.parse(text)) for text in texts.values()]
+        private, once = (list(itertools.chain.from_iterable(kind)) for kind in zip(*found, strict=True))
+        length = statistics.median((node.end_lineno or node.lineno) - node.lineno + 1 for node in once)
+        lines = [line for text in texts.values() for line in text.splitlines()]
+        modules = [path.stem for path in files if path.stem not in ("__init__", "__main__")]
+        rows.append(
+            f"| {title} | {len(private):,} | {len(once) / len(private):.0%} | {length:.0f} | "
+            f"{sum(map(is_comment, lines)) / len(lines):.1%} | {sum(name in tests for name in modules) / len(modules):.0%} |"
+        )
+    head = "| | private functions | with one use | median lines of these | lines with a comment | modules with tests of their name |"
+    return "\n".join([head, "|---|--:|--:|--:|--:|--:|", *rows])
+
+
 def page() -> str:
-    """The page with its table measured anew."""
+    """The page with its tables measured anew."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{before}{BEGIN}\n\n{table()}\n\n{END}{rest.partition(END)[2]}"
+    return f"{before}{BEGIN}\n\n{table()}\n\n{style()}\n\n{END}{rest.partition(END)[2]}"
 
 
 if __name__ == "__main__":

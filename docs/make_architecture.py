@@ -158,7 +158,7 @@ def style() -> str:
             f"| {title} | {len(private):,} | {len(once) / len(private):.0%} | {length:.0f} | "
             f"{sum(map(is_comment, lines)) / len(lines):.1%} | {sum(name in tests for name in modules) / len(modules):.0%} |"
         )
-    head = "| | private functions | with one use | median lines of these | lines with a comment | modules with tests of their name |"
+    head = "| | private functions | with one use | median lines of these | lines with a comment | modules with own tests |"
     return "\n".join([head, "|---|--:|--:|--:|--:|--:|", *rows])
 
 

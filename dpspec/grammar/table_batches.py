@@ -71,6 +71,8 @@ class TableSource:
         formats: how files are read, by suffix.
         keep: columns that may be present in addition, such as an identifier.
         layout: how the table lies on disk.
+        passed: columns that names of folders may state and that are passed over, as another table has them.
+        root: the folder from which messages name the partitions; None for `path`.
     """
 
     path: Path
@@ -79,6 +81,8 @@ class TableSource:
     formats: Formats
     keep: tuple[str, ...] = ()
     layout: TableLayout = attrs.field(factory=TableLayout)
+    passed: tuple[str, ...] = ()
+    root: Path | None = None
 
     @classmethod
     def of(
@@ -159,8 +163,9 @@ class TableSource:
     def part(self, place: int) -> TablePart:
         """One partition."""
         path = self.partitions[place]
-        name = path.relative_to(self.path).as_posix() if path != self.path else path.name
-        form, stated = format_of(path, self.formats), _stated_by_folders(name)
+        name = path.relative_to(self.root or self.path).as_posix() if path != self.path else path.name
+        form, own = format_of(path, self.formats), {a.source for a in self.attributes}
+        stated = {key: value for key, value in _stated_by_folders(name).items() if key in own or key not in self.passed}
         return TablePart(path, name, self.attributes, form, self.keep, self.layout, stated)
 
     @contextmanager
@@ -344,9 +349,9 @@ class TablePart:
         stated: Mapping[str, str],
     ) -> None:
         self.path, self.name, self.attributes, self.format, self.layout = path, name, tuple(attributes), form, layout
-        header = form.header(path)
-        self._stated = {column: value for column, value in stated.items() if column not in header}
-        self.names, self._keep = (*header, *self._stated), (*keep, *layout.unused)
+        self._header = form.header(path)
+        self._stated = {column: value for column, value in stated.items() if column not in self._header}
+        self.names, self._keep = (*self._header, *self._stated), (*keep, *layout.unused)
         self.there = tuple(a for a in attributes if a.source in self.names)
 
     def header_faults(self, where: str = "") -> Iterator[DpspecError]:
@@ -365,18 +370,14 @@ class TablePart:
 
         Args:
             faults: faults of values are added to it.
-
-        Raises:
-            TableError: all columns of the table are in the names of its folders, so that the file says nothing of its records.
         """
         inside = [a for a in self.there if a.source not in self._stated]
         columns = [{a.name: _Column(a, strip=self.layout.strip) for a in group} for group in _by_columns(inside)]
         stated = [_Column(a, strip=self.layout.strip) for a in self.there if a.source in self._stated]
         read = [self.format.batches(self.path, [column.asked for column in group.values()]) for group in columns]
+        if not read and stated and self._header:  # any other column tells how many records there are
+            columns, read = [{}], [self.format.batches(self.path, [Attribute(name=self._header[0], count=1)])]
         if not read:
-            if stated:
-                advice = "keep one column of the table in the files"
-                raise TableError(self.name, "has none of the columns, which are all in the names of its folders", advice)
             return
         rows, names = 0, {a.name: a for a in self.there}
         above = {a.name: parents(a, names[a.within]) for a in self.there if a.within in names}
@@ -388,7 +389,7 @@ class TablePart:
                     faults.count(self.name, column.attribute, coded, rows)
                     codes[name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
             for column in stated:
-                coded = column.repeated(self._stated[column.attribute.source], len(next(iter(codes.values()))))
+                coded = column.repeated(self._stated[column.attribute.source], _rows(found[0]))
                 faults.count(self.name, column.attribute, coded, rows)
                 codes[column.attribute.name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
             table = Table(attributes=self.there, codes={a.name: codes[a.name] for a in self.there})

@@ -17,7 +17,6 @@ from dpspec.grammar.table_batches import (
     TableSource as TableSource,
     format_of as format_of,
     parents as parents,
-    unchanged,
 )
 from dpspec.grammar.tables import (
     HOUSEHOLD_ID,
@@ -96,7 +95,8 @@ def read_households(
 ) -> Table:
     """Read a directory with `households.*` and `persons.*`; a household without persons is vacant.
 
-    Identifiers are compared as one type: whole numbers of any width as numbers, all else as texts, letter by letter.
+    Either may also be a folder of partitions, `households` or `persons`. Identifiers are compared as one type: whole numbers of
+    any width as numbers, all else as texts, letter by letter.
 
     Args:
         progress: called with the number of rows of both files read so far.
@@ -107,16 +107,16 @@ def read_households(
             share, or that no household has.
     """
     sources = sources_of_households(directory, household, person, formats, layout)
-    of_households, of_persons = (source.path for source in sources)
-    with unchanged(of_households, of_persons):
+    of_households, of_persons = sources
+    with of_households.unchanged(), of_persons.unchanged():
         outer, inner = _all_held(sources, progress)
-        own, wanted = _as_one_type(_identifiers(of_households, formats), _identifiers(of_persons, formats))
+        own, wanted = _as_one_type(_identifiers(of_households), _identifiers(of_persons))
     order = np.argsort(own, kind="stable")
     ranked = own[order]
     twice = np.flatnonzero(ranked[1:] == ranked[:-1])
     if twice.size:
         raise TableError(
-            f"{of_households.name} row {order[twice[0] + 1] + 1}, column {HOUSEHOLD_ID}",
+            f"{_place(of_households, int(order[twice[0] + 1]))}, column {HOUSEHOLD_ID}",
             f"is the identifier of an earlier household ({twice.size} such)", "give every household its own",
         )  # fmt: skip
     place = np.minimum(np.searchsorted(ranked, wanted), max(len(ranked) - 1, 0))
@@ -124,25 +124,27 @@ def read_households(
     lost = np.flatnonzero(own[owner] != wanted) if len(order) else np.arange(len(wanted))
     if lost.size:
         raise TableError(
-            f"{of_persons.name} row {lost[0] + 1}, column {HOUSEHOLD_ID}",
+            f"{_place(of_persons, int(lost[0]))}, column {HOUSEHOLD_ID}",
             f"is the identifier of no household ({lost.size} such persons)",
             "identifiers are compared letter by letter: 007 is not 7, and A is not a",
         )  # fmt: skip
     return attrs.evolve(outer, members=Members(table=inner, owner=owner))
 
 
-def _as_one_type(own: npt.NDArray[Any], wanted: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Identifiers of two files such that equal ones are equal: as 64-bit numbers where both are, as texts otherwise.
+def _as_one_type(
+    own: Sequence[npt.NDArray[Any]], wanted: Sequence[npt.NDArray[Any]]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:  # fmt: skip
+    """The identifiers of the files of two tables such that equal ones are equal: 64-bit numbers where all are, else texts.
 
-    >>> _as_one_type(np.array([7], dtype=np.uint32), np.array([7], dtype=np.int8))
-    (array([7]), array([7]))
-    >>> _as_one_type(np.array([7]), np.array(["007"]))
+    >>> _as_one_type([np.array([7], dtype=np.uint32)], [np.array([7], dtype=np.int8), np.array([8], dtype=np.uint64)])
+    (array([7]), array([7, 8]))
+    >>> _as_one_type([np.array([7])], [np.array(["007"])])
     (array(['7'], dtype='<U21'), array(['007'], dtype='<U3'))
     """
-    numbers = [array.dtype.kind in "iu" and (not array.size or int(array.max()) < 1 << 63) for array in (own, wanted)]
-    if all(numbers):
-        return own.astype(np.int64), wanted.astype(np.int64)
-    return own.astype(str), wanted.astype(str)
+    files = (*own, *wanted)
+    are_numbers = all(array.dtype.kind in "iu" and (not array.size or int(array.max()) < 1 << 63) for array in files)
+    one, other = (np.concatenate([a.astype(np.int64 if are_numbers else str) for a in arrays]) for arrays in (own, wanted))
+    return one, other
 
 
 def sources_of_households(
@@ -159,7 +161,9 @@ def sources_of_households(
     """
     files = [(_only(directory, stem, formats), columns) for stem, columns in (("households", household), ("persons", person))]
     outer, inner = (TableSource.of(path, columns, formats, keep=[HOUSEHOLD_ID], layout=layout) for path, columns in files)
-    return outer, inner
+    # Persons are often partitioned by the place of their household, whose table has it.
+    inner = attrs.evolve(inner, passed=tuple(a.source for a in household))
+    return attrs.evolve(outer, root=directory), attrs.evolve(inner, root=directory)
 
 
 def _all_held(sources: Iterable[TableSource], progress: Callable[[int], object] | None) -> list[Table]:
@@ -179,14 +183,28 @@ def _all_held(sources: Iterable[TableSource], progress: Callable[[int], object] 
 
 def _only(directory: Path, stem: str, formats: Formats) -> Path:
     found = sorted(path for path in directory.glob(f"{stem}.*") if path.suffix.lower() in formats)
+    if (directory / stem).is_dir():
+        found.append(directory / stem)
     if len(found) != 1:
-        rule = f"needs exactly one file {stem}.* ({', '.join(sorted(formats))})"
+        rule = f"needs exactly one file {stem}.* ({', '.join(sorted(formats))}), or a folder {stem}"
         raise TableError(str(directory), rule, value=[path.name for path in found])
     return found[0]
 
 
-def _identifiers(path: Path, formats: Formats) -> npt.NDArray[Any]:
-    format_ = format_of(path, formats)
-    if HOUSEHOLD_ID not in format_.header(path):
-        raise TableError(f"{path.name} column", "is missing from the table", "it ties persons to households", value=HOUSEHOLD_ID)
-    return format_.identifiers(path, HOUSEHOLD_ID)
+def _identifiers(source: TableSource) -> list[npt.NDArray[Any]]:
+    """The identifiers of the households in each file of a table."""
+    found = []
+    for place, path in enumerate(source.partitions):
+        format_ = format_of(path, source.formats)
+        if HOUSEHOLD_ID not in format_.header(path):
+            name = source.part(place).name
+            raise TableError(f"{name} column", "is missing from the table", "it ties persons to households", value=HOUSEHOLD_ID)
+        found.append(format_.identifiers(path, HOUSEHOLD_ID))
+    return found
+
+
+def _place(source: TableSource, row: int) -> str:
+    """The file of a record, and its row there."""
+    sizes = [len(identifiers) for identifiers in _identifiers(source)]
+    place = int(np.searchsorted(np.cumsum(sizes), row, side="right"))
+    return f"{source.part(place).name} row {row - sum(sizes[:place]) + 1}"

@@ -318,14 +318,22 @@ def test_what_is_wrong_with_the_name_of_a_folder_is_told(tmp_path, folder, told)
     assert told in wrong(path, made, tmp_path / "out")
 
 
-def test_a_file_needs_a_column_of_its_own(tmp_path):
-    path = spec(tmp_path, MECHANISMS["geometric"])
-    place = tmp_path / "in" / "region=north" / "county=n1" / "age=3" / "sex=f"
-    place.mkdir(parents=True)
-    pl.DataFrame({"name": ["a"]}).write_parquet(place / "part-0.parquet")
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow"])
+def test_folders_may_state_all_columns_of_files_with_others(tmp_path, suffix):
+    """The files have a name only, which is not used, and tells how many records there are."""
+    path = spec(tmp_path, f'type = "geometric"\n{TINY}\nqueries = [{{ type = "marginal", attributes = ["sex", "age"] }}]')
     text = path.read_text(encoding="utf-8")
     path.write_text(f'{text}\n[table]\nunused = ["name"]\n', encoding="utf-8")
-    assert "has none of the columns" in wrong(path, tmp_path / "in", tmp_path / "out")
+    for sex, names in (("f", ["a", "0", "c"]), ("m", ["d", "0"])):
+        place = tmp_path / "in" / "region=north" / "county=n1" / "age=3" / f"sex={sex}"
+        place.mkdir(parents=True)
+        frame = pl.DataFrame({"name": names})
+        write_to = {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[suffix]
+        write_to(place / f"part-0{suffix}")
+    released(path, tmp_path / "in", tmp_path / "out")
+    with (tmp_path / "out" / "released.csv").open(encoding="utf-8") as file:
+        found = {(row["sex"], row["age"]): row["value"] for row in csv.DictReader(file)}
+    assert {cell: value for cell, value in found.items() if value != "0"} == {("f", "3"): "3", ("m", "3"): "2"}
 
 
 def of_two_attributes(tmp_path):

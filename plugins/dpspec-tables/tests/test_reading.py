@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import numpy as np
 import polars as pl
@@ -287,3 +288,48 @@ def test_reading_two_files_counts_on(tmp_path):
     seen = []
     read_households(directory(tmp_path, HOUSEHOLDS, PERSONS), [COUNTY], [AGE], BY_SUFFIX, progress=seen.append)
     assert seen == [3, 6]
+
+
+# --- households in partitions ---------------------------------------------------------------------
+
+
+def partitions(tmp_path, households=HOUSEHOLDS, persons=PERSONS):
+    """Households by county, in folders that state it; persons in the folders of their households."""
+    of = {30: "b", 7: "a", 5: "b", 4: "b", 9: "b"}
+    for stem, columns in (("households", households), ("persons", persons)):
+        for county in ("a", "b"):
+            kept = [place for place, name in enumerate(columns["household_id"]) if of[name] == county]
+            folder = tmp_path / stem / f"county={county}"
+            folder.mkdir(parents=True)
+            written(folder / "part-0.csv", {k: [v[i] for i in kept] for k, v in columns.items() if k != "county"})
+    return tmp_path
+
+
+def test_households_and_persons_may_be_folders_of_partitions(tmp_path):
+    table = read(partitions(tmp_path))
+    assert table.codes["county"].tolist() == [0, 1, 1]
+    assert table.of_members().counts(["county", "age"]) == {("b", "1"): 1, ("a", "2"): 1, ("b", "3"): 1}
+
+
+def test_one_of_both_may_be_a_file(tmp_path):
+    folder = partitions(tmp_path / "in")
+    shutil.rmtree(folder / "persons")
+    written(folder / "persons.parquet", PERSONS)
+    assert read(folder).of_members().counts(["county", "age"]) == {("b", "1"): 1, ("a", "2"): 1, ("b", "3"): 1}
+
+
+@pytest.mark.parametrize(("households", "persons", "said"), [
+    ({"household_id": [7, 30, 30]}, {}, "households/county=b/part-0.csv row 2, column household_id: is the identifier of an"),
+    ({}, {"household_id": [30, 4, 9]}, "persons/county=b/part-0.csv row 2, column household_id: is the identifier of no"),
+    ({}, {"age": [1, -2, 3]}, "persons/county=a/part-0.csv row 1, column age: is no category"),
+])  # fmt: skip
+def test_what_is_wrong_is_placed_in_its_partition(tmp_path, households, persons, said):
+    with pytest.raises(DpspecError, match=re.escape(said)):
+        read(partitions(tmp_path, {**HOUSEHOLDS, **households}, {**PERSONS, **persons}))
+
+
+def test_a_folder_and_a_file_of_one_kind_are_refused(tmp_path):
+    folder = partitions(tmp_path)
+    written(folder / "households.csv", HOUSEHOLDS)
+    with pytest.raises(TableError, match=r"needs exactly one file households\.\*.*, or a folder households"):
+        read(folder)

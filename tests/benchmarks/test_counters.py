@@ -18,13 +18,13 @@ PLANTED = """
 import importlib
 import numpy as np
 
-write = importlib.import_module("dpspec_release.write")
-original = write.record_keys
+kept = importlib.import_module("dpspec_release.kept")
+original = kept.record_keys
 def record_keys(tables, columns):
     for name in columns:
         np.unique(np.concatenate([table.codes[name] for table in tables]), return_inverse=True)
     return original(tables, columns)
-write.record_keys = record_keys
+kept.record_keys = record_keys
 """
 """One `np.unique` for each column, put back into the checks of a release."""
 

@@ -275,7 +275,7 @@ class CellKey(Perturbed):
         return FiniteLaw.of({count + change: p for change, p in changes if p})
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space)
+        return self.base_read(attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables, with a fresh key for every cell of the base that is not empty.
@@ -329,7 +329,7 @@ class KeptCellKey(Perturbed, Deterministic):
         return self.layout(space).grouped(self.perturbed(self.base_counts(dataset, space), keys, space))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space, beside=self.key)
+        return self.base_read(attributes, space, beside=self.key)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables; the same for every release of one file."""

@@ -180,7 +180,7 @@ class RandomRounding(CountTables):
         return between, *super().claims(space)
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space)
+        return self.base_read(attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The rounded tables: a row for each cell; exact coins r/b."""
@@ -247,7 +247,7 @@ class ControlledRounding(TableRelease):
         return bordered([base[start : start + width] for start in range(0, len(base), width)])
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space)
+        return self.base_read(attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The rounded table with its margins: a row for each cell; every direction is an exact coin."""

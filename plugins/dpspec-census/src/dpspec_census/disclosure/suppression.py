@@ -359,7 +359,7 @@ class CellSuppression(CountTables, Deterministic):
         return layout.grouped(self.published(layout, base))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space, beside=self.value)
+        return self.base_read(attributes, space, beside=self.value)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""

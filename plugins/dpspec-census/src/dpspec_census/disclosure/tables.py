@@ -427,13 +427,16 @@ class TableRelease(DisclosureControl):
         names = [a.name for a in self.layout(space).attributes]
         return tuple(self.rows_of(table, space).cells(names).every().tolist())
 
-    def base_read(self, space: DatasetSpace, beside: str | None = None) -> tuple[Marginal, ...] | None:
-        """The one table of counts that a release reads: the base, by another attribute besides where one is named.
+    def base_read(
+        self, columns: Sequence[Attribute], space: DatasetSpace, beside: str | None = None
+    ) -> tuple[Marginal, ...] | None:
+        """The one table of counts that a release reads: the base, by another attribute as well where one is named.
 
-        None where it has more than `MOST_READ` cells.
+        None where it has more than `MOST_READ` cells, or the columns are not those of the unit.
         """
         attributes = [*self.layout(space).attributes, *(() if beside is None else (self.attribute(beside, space),))]
-        if math.prod(a.size for a in attributes) > MOST_READ:
+        is_of_unit = {a.name for a in columns} == {a.name for a in self.attributes(space)}
+        if not is_of_unit or math.prod(a.size for a in attributes) > MOST_READ:
             return None
         return (Marginal(attributes=tuple(a.name for a in attributes), unit=self.unit),)
 
@@ -480,7 +483,7 @@ class FixedTables(CountTables, Deterministic):
         return self.layout(space).grouped(self.numbers(self.base_counts(dataset, space), space))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(space)
+        return self.base_read(attributes, space)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The published tables: a row for each cell."""

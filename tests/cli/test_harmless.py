@@ -99,7 +99,7 @@ def test_no_command_has_another_way_to_print():
     """What a report, an error, a plugin or a file's name holds passes one place."""
     for path in sorted(Path(dpspec.cli.__file__).parent.glob("*.py")):
         uses = re.findall(r"click\.(?:s?echo|secho|echo_via_pager)\(|\bprint\(", path.read_text(encoding="utf-8"))
-        assert uses == (["click.echo("] if path.name == "face.py" else []), path
+        assert uses == (["click.echo("] if path.name == "framework.py" else []), path
 
 
 def test_a_page_keeps_its_colours_and_nothing_else():

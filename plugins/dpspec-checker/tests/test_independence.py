@@ -17,7 +17,7 @@ FACTS = ("constants", "universes", "conversions", "pairs", "noise", "tied_parts"
 """Facts about named blocks; each knows at most those before it."""
 READERS = ("errors", "json_files")
 """What reads a file, and knows nothing of its contents."""
-PROOFS = ("attained", "stated", "proofs")
+PROOFS = ("lower_bound", "statements", "proofs")
 """What checks proofs of claims and what a verdict states, by the same facts."""
 TABLES = ("cell_bounds",)
 """What checks ranges of cells, by whole numbers alone."""

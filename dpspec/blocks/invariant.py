@@ -6,6 +6,8 @@ For an invariant c the universes are its level sets D_c(x) = {x' in X : c(x') = 
 from __future__ import annotations
 
 import itertools
+import json
+import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -100,11 +102,23 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
 
 
+_AMBIGUOUS = re.compile(r'[,{}"\n]|^\s|\s$|^$|^\d+ to \d+$| x | where | in ')
+
+
+def quoted(name: str) -> str:
+    """A name as it is written in the words of a query: in quotation marks where it could be read as several names.
+
+    >>> quoted("white alone"), quoted("x, y"), quoted("18 to 21")
+    ('white alone', '"x, y"', '"18 to 21"')
+    """
+    return json.dumps(name, ensure_ascii=False) if _AMBIGUOUS.search(name) else name
+
+
 def in_runs(categories: Sequence[str]) -> list[str]:
     """Categories in words: a run of four or more consecutive whole numbers is written by its first and last number.
 
-    >>> in_runs(["18", "19", "20", "21", "30"]), in_runs(["1", "2", "3", "x"])
-    (['18 to 21', '30'], ['1', '2', '3', 'x'])
+    >>> in_runs(["18", "19", "20", "21", "30"]), in_runs(["1", "2", "3", "x, y"])
+    (['18 to 21', '30'], ['1', '2', '3', '"x, y"'])
     """
     runs: list[list[str]] = []
     for category in categories:
@@ -113,7 +127,7 @@ def in_runs(categories: Sequence[str]) -> list[str]:
             runs[-1].append(category)
         else:
             runs.append([category])
-    return [told for run in runs for told in ([f"{run[0]} to {run[-1]}"] if len(run) >= _RUN else run)]
+    return [words for run in runs for words in ([f"{run[0]} to {run[-1]}"] if len(run) >= _RUN else map(quoted, run))]
 
 
 _RUN = 4
@@ -265,8 +279,8 @@ class Marginal(Invariant):
         return visible
 
     def __str__(self) -> str:
-        by = f"{self.unit} by {' x '.join(self.attributes)}" if self.attributes else f"{self.unit} total"
-        where = ", ".join(f"{attribute} in {{{', '.join(in_runs(categories))}}}" for attribute, categories in self.where)
+        by = f"{self.unit} by {' x '.join(map(quoted, self.attributes))}" if self.attributes else f"{self.unit} total"
+        where = ", ".join(f"{quoted(name)} in {{{', '.join(in_runs(categories))}}}" for name, categories in self.where)
         return f"{by} where {where}" if where else by
 
 

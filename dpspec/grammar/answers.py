@@ -253,9 +253,10 @@ def answer_table(
 def query_names(queries: Sequence[Invariant]) -> list[str]:
     """The words of each query; of two different ones with the same words, the second has a number.
 
-    >>> sums = [Marginal(attributes=("a",), where={"b": where}) for where in (("x, y",), ("x", "y"))]
-    >>> query_names([*sums, sums[0]])
-    ['person by a where b in {x, y}', 'person by a where b in {x, y} (2)', 'person by a where b in {x, y}']
+    >>> from dpspec.blocks.invariant import FunctionInvariant
+    >>> one, other = (FunctionInvariant(function=function, label="size") for function in (len, sum))
+    >>> query_names([one, other, one])
+    ['size', 'size (2)', 'size']
     """
     found: dict[Invariant, str] = {}
     taken: set[str] = set()

@@ -163,10 +163,26 @@ class TableSource:
     def part(self, place: int) -> TablePart:
         """One partition."""
         path = self.partitions[place]
-        name = path.relative_to(self.root or self.path).as_posix() if path != self.path else path.name
+        name = self._name(path)
         form, own = format_of(path, self.formats), {a.source for a in self.attributes}
         stated = {key: value for key, value in _stated_by_folders(name).items() if key in own or key not in self.passed}
         return TablePart(path, name, self.attributes, form, self.keep, self.layout, stated)
+
+    def passed_by_folders(self, place: int, attributes: Sequence[Attribute]) -> Iterator[tuple[Attribute, int]]:
+        """What the folders of a partition state of another table, with the code of the value there; -1 for no category.
+
+        Args:
+            place: the partition.
+            attributes: the columns of the other table.
+        """
+        stated = _stated_by_folders(self._name(self.partitions[place]))
+        for attribute in attributes:
+            if attribute.source in stated and attribute.source in self.passed:
+                column = _Column(attribute, strip=self.layout.strip)
+                yield attribute, int(column.repeated(stated[attribute.source], 1).codes[0])
+
+    def _name(self, path: Path) -> str:
+        return path.relative_to(self.root or self.path).as_posix() if path != self.path else path.name
 
     @contextmanager
     def unchanged(self) -> Iterator[None]:
@@ -183,8 +199,7 @@ def partitions_of(folder: Path, formats: Formats) -> tuple[Path, ...]:
     Raises:
         TableError: there are none, they are of two formats, or there are other files.
     """
-    inside = sorted(path for path in folder.rglob("*") if not path.is_dir())
-    files = [path for path in inside if not any(name.startswith(_ASIDE) for name in path.relative_to(folder).parts)]
+    files = sorted(_below(folder, (folder.resolve(),)))
     others = [path for path in files if path.suffix.lower() not in formats]
     if others:
         rule, advice = "holds a file that is no table", "give a folder of partitions only, or one file"
@@ -197,15 +212,41 @@ def partitions_of(folder: Path, formats: Formats) -> tuple[Path, ...]:
     return tuple(files)
 
 
+def _below(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
+    """The files in a folder and its subfolders, links followed; names that begin with a point or an underscore are left out.
+
+    Args:
+        above: the folders on the way here, none of which may follow again.
+
+    Raises:
+        TableError: a link leads back to a folder that it is in.
+    """
+    for path in folder.iterdir():
+        if path.name.startswith(_ASIDE):
+            continue
+        if not path.is_dir():
+            yield path
+        elif (real := path.resolve()) in above:
+            raise TableError(path.name, "is a link to a folder that it is in", "give a folder without such links")
+        else:
+            yield from _below(path, (*above, real))
+
+
 def _stated_by_folders(name: str) -> dict[str, str]:
     """The columns that the folders of a partition state, by the path of the partition in the table.
 
     >>> _stated_by_folders("state=01/county=St.%20Clair/part-0.parquet")
     {'state': '01', 'county': 'St. Clair'}
+
+    Raises:
+        TableError: two folders state one column.
     """
     folders = [folder.partition("=") for folder in PurePosixPath(name).parts[:-1]]
-    stated = {unquote(key): unquote(value) for key, sign, value in folders if key and sign}
-    return {key: "" if value == _HIVE_MISSING else value for key, value in stated.items()}
+    stated = [(unquote(key), unquote(value)) for key, sign, value in folders if key and sign]
+    keys = [key for key, _ in stated]
+    if len(set(keys)) < len(keys):
+        raise TableError(name, "is in folders that state one column twice", "keep one of them")
+    return {key: "" if value == _HIVE_MISSING else value for key, value in stated}
 
 
 # --- counts ---------------------------------------------------------------------------------------
@@ -332,7 +373,8 @@ class TablePart:
         form: how it is read.
         keep: columns that may be present in addition.
         layout: how the table lies on disk.
-        stated: values of columns that the folders of the file state for all of its records, unless it has such a column itself.
+        stated: values of columns that the folders of the file state for all of its records. If the file has such a column as
+            well, all of its values must be this one.
 
     Raises:
         TableError: the file cannot be read, or its header names no column of the table.
@@ -351,6 +393,7 @@ class TablePart:
         self.path, self.name, self.attributes, self.format, self.layout = path, name, tuple(attributes), form, layout
         self._header = form.header(path)
         self._stated = {column: value for column, value in stated.items() if column not in self._header}
+        self._twice = {column: value for column, value in stated.items() if column in self._header}
         self.names, self._keep = (*self._header, *self._stated), (*keep, *layout.unused)
         self.there = tuple(a for a in attributes if a.source in self.names)
 
@@ -379,6 +422,7 @@ class TablePart:
             columns, read = [{}], [self.format.batches(self.path, [Attribute(name=self._header[0], count=1)])]
         if not read:
             return
+        twice = [_Column(a, strip=self.layout.strip) for a in self.there if a.source in self._twice]
         rows, names = 0, {a.name: a for a in self.there}
         above = {a.name: parents(a, names[a.within]) for a in self.there if a.within in names}
         for found in zip(*read, strict=True) if len(read) == 1 else _in_step(read):
@@ -392,6 +436,10 @@ class TablePart:
                 coded = column.repeated(self._stated[column.attribute.source], _rows(found[0]))
                 faults.count(self.name, column.attribute, coded, rows)
                 codes[column.attribute.name] = compact(np.maximum(coded.codes, 0), column.attribute.size)
+            for column in twice:
+                coded = column.repeated(self._twice[column.attribute.source], 1)
+                others = np.flatnonzero(codes[column.attribute.name] != coded.codes[0])
+                faults.contradict(self.name, column.attribute, others, rows)
             table = Table(attributes=self.there, codes={a.name: codes[a.name] for a in self.there})
             faults.nest(self.name, _torn(table, above), rows)
             rows += len(table)
@@ -598,6 +646,7 @@ class TableFaults:
         self.headers = list(headers)
         self._values: dict[tuple[str, bool], _Kind] = {}
         self._torn: dict[str, _Kind] = {}
+        self._contradicted: dict[str, _Kind] = {}
 
     def count(self, file: str, attribute: Attribute, coded: Coded, before: int) -> None:
         """Count the values of a batch that are no categories.
@@ -610,6 +659,17 @@ class TableFaults:
             is_missing = value is None or not value.strip()
             kind = self._values.setdefault((attribute.name, is_missing), _Kind(file, before + row + 1, value))
             kind.count += 1
+
+    def contradict(self, file: str, attribute: Attribute, rows: Codes, before: int) -> None:
+        """Count the records whose value is not the one that the folder of their file states.
+
+        Args:
+            rows: these records in the batch.
+            before: how many records of the file come before the batch.
+        """
+        if len(rows):
+            kind = self._contradicted.setdefault(attribute.name, _Kind(file, before + int(rows[0]) + 1, None))
+            kind.count += len(rows)
 
     def nest(self, file: str, torn: Mapping[str, tuple[str, Codes]], before: int) -> None:
         """Count the records whose category does not lie in the coarser category that they also name.
@@ -625,6 +685,7 @@ class TableFaults:
         """Add the faults of a later part of the table."""
         _add_kinds(self._values, later._values)
         _add_kinds(self._torn, later._torn)
+        _add_kinds(self._contradicted, later._contradicted)
 
     def check(self, attributes: Sequence[Attribute]) -> None:
         """Raise the faults: those of columns and values first; if there are none, those of the nesting.
@@ -639,6 +700,10 @@ class TableFaults:
             values.append(value_fault(f"{kind.file} row {kind.row}, column {named(name)}", by_name[name], kind.value, note))
         raise_all([*self.headers, *values])
         torn = []
+        for name, kind in self._contradicted.items():
+            rule = f"is not the value that its folder states ({kind.count} records)"
+            subject = f"{kind.file} row {kind.row}, column {named(name)}"
+            torn.append(TableError(subject, rule, "correct the column or the name of the folder"))
         for name, kind in self._torn.items():
             rule = f"does not lie in the {kind.value} of its row ({kind.count} records)"
             subject = f"{kind.file} row {kind.row}, column {named(name)}"

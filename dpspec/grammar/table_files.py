@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from dpspec.base.errors import DpspecError, TableError
+from dpspec.base.errors import DpspecError, TableError, named
 from dpspec.base.lazy import late_module
 from dpspec.base.params import evolve, raise_all
 from dpspec.blocks.space import Attribute
@@ -128,7 +128,22 @@ def read_households(
             f"is the identifier of no household ({lost.size} such persons)",
             "identifiers are compared letter by letter: 007 is not 7, and A is not a",
         )  # fmt: skip
+    _check_passed(of_persons, outer, owner)
     return attrs.evolve(outer, members=Members(table=inner, owner=owner))
+
+
+def _check_passed(persons: TableSource, households: Table, owner: npt.NDArray[np.int64]) -> None:
+    """Refuse persons in a folder that states something of their households that these do not have."""
+    begin = 0
+    for place, identifiers in enumerate(_identifiers(persons)):
+        end = begin + len(identifiers)
+        for attribute, stated in persons.passed_by_folders(place, households.attributes):
+            wrong = np.flatnonzero(households.codes[attribute.name][owner[begin:end]] != stated)
+            if len(wrong):
+                rule = f"is of a household that is not where the folder states ({len(wrong)} such persons)"
+                subject = f"{persons.part(place).name} row {wrong[0] + 1}, column {named(attribute.name)}"
+                raise TableError(subject, rule, "correct the name of the folder")
+        begin = end
 
 
 def _as_one_type(

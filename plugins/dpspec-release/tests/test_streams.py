@@ -287,13 +287,39 @@ def test_a_folder_states_a_column_that_is_recoded_and_feeds_two_attributes(tmp_p
     assert sorted(answers(tmp_path / "out")) == sorted(str(table[old, str(age)]) for age in range(5) for old in (False, True))
 
 
-def test_a_column_of_the_file_goes_before_the_name_of_its_folder(tmp_path):
+def test_a_column_of_the_file_agrees_with_the_name_of_its_folder(tmp_path):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    women = [row for row in rows if row[3] == "f"]
+    expected = released(path, partitioned(tmp_path / "in", women, 3), tmp_path / "expected")
+    (tmp_path / "again").mkdir()
+    (tmp_path / "in").rename(tmp_path / "again" / "sex=f")
+    assert released(path, tmp_path / "again", tmp_path / "out") == expected
+    (tmp_path / "again" / "sex=f").rename(tmp_path / "again" / "sex=m")
+    (tmp_path / "wrong").mkdir()
+    message = wrong(path, tmp_path / "again", tmp_path / "wrong" / "out")
+    assert "sex=m/part-000.parquet row 1, column sex: is not the value that its folder states" in message
+    assert f"({len(women)} records)" in message
+
+
+def test_links_to_folders_are_followed_and_those_that_lead_back_are_refused(tmp_path):
     rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
     expected = released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "expected")
-    (tmp_path / "in").rename(tmp_path / "sex=f")
-    (tmp_path / "again").mkdir()
-    (tmp_path / "sex=f").rename(tmp_path / "again" / "sex=f")
-    assert released(path, tmp_path / "again", tmp_path / "out") == expected
+    folder = by_folders(tmp_path / "by", rows, ("region",))
+    (folder / "region=south").rename(tmp_path / "elsewhere")
+    (folder / "region=south").symlink_to(tmp_path / "elsewhere")
+    assert released(path, folder, tmp_path / "out") == expected
+    (folder / "region=north" / "age=1").symlink_to(folder)
+    (tmp_path / "wrong").mkdir()
+    assert "is a link to a folder that it is in" in wrong(path, folder, tmp_path / "wrong" / "out")
+
+
+@pytest.mark.parametrize("inner", ["region=north", "%72egion=south"])
+def test_folders_that_state_a_column_twice_are_refused(tmp_path, inner):
+    rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])
+    folder = by_folders(tmp_path / "in", rows, ("region",))
+    (folder / "region=north" / inner).mkdir()
+    (folder / "region=north" / "part-0.parquet").rename(folder / "region=north" / inner / "part-0.parquet")
+    assert "state one column twice" in wrong(path, folder, tmp_path / "out")
 
 
 @pytest.mark.parametrize(

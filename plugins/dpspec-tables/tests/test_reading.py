@@ -333,3 +333,11 @@ def test_a_folder_and_a_file_of_one_kind_are_refused(tmp_path):
     written(folder / "households.csv", HOUSEHOLDS)
     with pytest.raises(TableError, match=r"needs exactly one file households\.\*.*, or a folder households"):
         read(folder)
+
+
+def test_persons_in_the_folder_of_another_place_than_their_household_are_refused(tmp_path):
+    folder = partitions(tmp_path)
+    (folder / "persons" / "county=a").rename(folder / "persons" / "county=c")
+    said = "persons/county=c/part-0.csv row 1, column county: is of a household that is not where the folder states (1"
+    with pytest.raises(TableError, match=re.escape(said)):
+        read(folder)

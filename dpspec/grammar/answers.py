@@ -40,8 +40,8 @@ from dpspec.base.lazy import late_module
 from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.space import Attribute, DatasetSpace
-from dpspec.grammar.tables import MOST_LISTED, Codes, Countable, NumberedAttribute, Table, compact, ranked
+from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
+from dpspec.grammar.tables import HOUSEHOLD_ID, MOST_LISTED, Codes, Countable, NumberedAttribute, Table, compact, ranked
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +90,12 @@ def are_answers(columns: Sequence[str]) -> bool:
     (True, False)
     """
     return are_numbers(columns) and columns[0] == QUERY
+
+
+def are_records(columns: Sequence[str], space: DatasetSpace) -> bool:
+    """Whether columns are exactly those of the records of a space, whose attributes may be called like those of answers."""
+    own = {*columns} - {HOUSEHOLD_ID}
+    return any(own == {a.name for a in space.attributes_of(unit)} - {MEMBERS} for unit in space.units)
 
 
 def check_current(columns: Sequence[str], file: str) -> None:

@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-from dpspec_release.accuracy import order_statistic, released_numbers, upper_in_words
+from dpspec_release.accuracy import MarginsOfFiles, order_statistic, released_numbers, upper_in_words
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -284,7 +284,9 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     off = [abs(int(row["value"]) - {"s": 47, "x b": 11}[row["size"]]) for row in rows_of(tmp_path / "out" / "released.csv")]
     assert found["largest_error"] == max(off)
     assert dp.accuracy(path).exit_code == 3
-    assert {row.margin for row in released_numbers(tmp_path / "out" / "released.csv", dp.accuracy(path).value)} == {""}
+    known = dp.accuracy(path).value
+    numbers = released_numbers(tmp_path / "out" / "released.csv", known, MarginsOfFiles(known))
+    assert {row.margin for row in numbers} == {""}
 
 
 def test_where_nothing_is_shown_the_reason_is_stated_and_no_figure_is_written(files, tmp_path, run):
@@ -450,11 +452,13 @@ def test_several_mechanisms_have_the_accuracy_of_each(files, tmp_path):
     assert {row["status"] for row in rows} == {"published"}
 
 
-def test_a_query_that_is_answered_with_different_noise_has_no_margin_of_either(files, tmp_path):
+def test_a_query_that_is_answered_with_different_noise_has_the_margin_of_each_part(files, tmp_path):
     path = written(tmp_path, SEVERAL.replace('attributes = ["colour"]', 'attributes = ["size"]'))
     dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
     rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
-    assert [row["margin_95"] for row in rows] == ["4"] * 6 + [""] * 6
+    assert [row["margin_95"] for row in rows] == ["4"] * 6 + ["3"] * 2 + ["1"] * 4
+    dp.accuracy(path, tmp_path / "out", out=tmp_path / "all.csv")
+    assert [row["margin_95"] for row in rows_of(tmp_path / "all.csv")] == ["4"] * 6 + ["3"] * 2 + ["1"] * 4
 
 
 @pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])

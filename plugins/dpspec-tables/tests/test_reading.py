@@ -69,6 +69,12 @@ def test_a_line_that_is_no_record_is_refused_whatever_is_read_of_it(tmp_path, ro
         Csv().identifiers(path, "sex")
 
 
+def test_names_that_look_like_those_of_duplicate_columns_are_read(tmp_path):
+    attributes = [Attribute(name=name, categories=("f", "m")) for name in ("a", "a_duplicated_0", "_duplicated_1")]
+    path = written(tmp_path / "t.csv", {a.name: ["f", "m"] for a in attributes})
+    assert read_table(path, attributes, BY_SUFFIX).codes["a_duplicated_0"].tolist() == [0, 1]
+
+
 def test_a_column_that_stands_twice_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sex,age,age\n1,3,4\n", encoding="utf-8")

@@ -28,6 +28,7 @@ import io
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -426,15 +427,15 @@ def files_of_release(path: Path, document: SpecDocument) -> tuple[Path, ...]:
     return released_files(path if path.is_dir() else path.parent, document)
 
 
-def is_noisy_answers(path: Path, registry: Registry) -> bool:
-    """Whether a released file has one row for each noisy answer.
+def is_noisy_answers(path: Path, document: SpecDocument, registry: Registry) -> bool:
+    """Whether a released file has one row for each noisy answer, and no records.
 
     Raises:
         TableError: it has, in the columns of an earlier version.
     """
     columns = table_files.format_of(path, formats_of(registry)).header(path)
     answers.check_current(columns, path.name)
-    return answers.are_answers(columns)
+    return answers.are_answers(columns) and not answers.are_records(columns, document.spec.space)
 
 
 def read_released(files: Sequence[Path], document: SpecDocument, registry: Registry) -> Table:
@@ -476,21 +477,28 @@ class ReleasedNumber:
         return ", ".join(category for category in self.cell.values() if category != answers.ALL) or "total"
 
 
-def released_numbers(path: Path, known: Accuracy) -> list[ReleasedNumber]:
+def released_numbers(path: Path, known: Accuracy, files: MarginsOfFiles) -> list[ReleasedNumber]:
     """The numbers of a released CSV of noisy answers, with their margins.
+
+    Args:
+        path: the next file of the release.
+        known: the accuracy of the specification.
+        files: the margins of its files.
 
     Raises:
         TableError: it cannot be read, or a row is not the cell that the specification has in its place.
     """
     if path.suffix.lower() != ".csv":
         raise TableError(path.name, "has noisy answers, which are read from CSV files", "release with --as csv")
-    space, margins, queries = known.document.spec.space, _margins(known), _queries(known)
+    space, queries = known.document.spec.space, _queries(known)
     waiting: dict[str, Iterator[tuple[str, ...]]] = {}
     found: list[ReleasedNumber] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         columns = [one for one in reader.fieldnames or () if one not in _OTHERS and not _MARGIN.fullmatch(one)]
-        for line, row in enumerate(reader, start=2):
+        rows = list(reader)
+        margins = files.of_file(Counter(row.get(answers.QUERY) or "" for row in rows))
+        for line, row in enumerate(rows, start=2):
             query, value, status = (row.get(column) or "" for column in (answers.QUERY, answers.VALUE, answers.STATUS))
             cell = {name: row[name] or "" for name in columns}
             if query in queries:
@@ -519,24 +527,55 @@ def _counts(view: grammar.View) -> bool:
     return isinstance(_once(view)[0], grammar.NoisyCount)
 
 
-def _margins(known: Accuracy) -> dict[str, str]:
-    """The margin of each released number of a table, by the words of its query."""
-    return {table.table: upper_in_words(table.margin) for table in known.tables if _is_one_query(table.table, known)}
+class MarginsOfFiles:
+    """The margins of the numbers in the files of a release, which are in the order in which the mechanism answers.
+
+    The parts of a composition have files of their own. Two parts may answer one query, each with noise of its own.
+
+    Args:
+        known: the accuracy of the specification.
+    """
+
+    def __init__(self, known: Accuracy) -> None:
+        self.level, self._left = known.level, list(known.tables)
+
+    def of_file(self, numbers: Mapping[str, int]) -> dict[str, str]:
+        """The margin of each query of the next file; a query without one has several margins, or none that is known.
+
+        Args:
+            numbers: how many numbers of each query the file has.
+        """
+        found: dict[str, str] = {}
+        for query, wanted in numbers.items():
+            own, total = list[NumberAccuracy](), 0
+            for table in self._left:
+                if table.table == query and total < wanted:
+                    own.append(table)
+                    total += table.numbers or wanted
+            if total == wanted:
+                self._left = [table for table in self._left if all(table is not one for one in own)]
+            else:
+                own = [table for table in self._left if table.table == query]
+            if len({str(table.margin.upper) for table in own}) == 1:
+                found[query] = upper_in_words(own[0].margin)
+        return found
 
 
-def with_margins(table: Table, known: Accuracy) -> Table:
-    """A released table of noisy counts with a column of their margins, before that of the status."""
-    if not answers.are_answers([a.name for a in table.attributes]):
+def with_margins(table: Table, files: MarginsOfFiles) -> Table:
+    """The next released table of noisy counts with a column of their margins, before that of the status."""
+    if not answers.has_numbers(table) or not answers.are_answers([a.name for a in table.attributes]):
         return table
-    value, margins = table.attribute(answers.VALUE), _margins(known)
-    words = [margins.get(query, "") for query in table.attribute(answers.QUERY).values()]
+    value, queries = table.attribute(answers.VALUE), list(table.attribute(answers.QUERY).values())
+    counts = np.bincount(table.codes[answers.QUERY], minlength=len(queries)).tolist()
+    margins = files.of_file(dict(zip(queries, counts, strict=True)))
+    words = [margins.get(query, "") for query in queries]
     whole = [math.ceil(Fraction(margin)) if margin else None for margin in words]  # margins of whole numbers
     kinds = sorted({margin for margin in whole if margin is not None})
     places = np.asarray([len(kinds) if margin is None else kinds.index(margin) for margin in whole])
     codes = places[table.codes[answers.QUERY]]
     if isinstance(value, tables.NumberedAttribute):
         codes = np.where(value.is_missing(table.codes[answers.VALUE]), len(kinds), codes)
-    name = margin_column(known.level)
+    name = margin_column(files.level)
     column = tables.NumberedAttribute(name, np.asarray(kinds, dtype=np.int64), ("",))
     return Table(
         attributes=(*table.attributes[:-1], column, table.attributes[-1]),
@@ -552,12 +591,6 @@ def margin_column(level: Fraction) -> str:
     """
     percent = 100 * level
     return f"margin_{percent}" if percent.denominator == 1 else "margin"
-
-
-def _is_one_query(name: str, known: Accuracy) -> bool:
-    """Whether all numbers that are released under a name have one margin: several mechanisms may answer the same query, each with
-    noise of its own."""
-    return len({str(table.margin.upper) for table in known.tables if table.table == name}) == 1
 
 
 def _again_and_again(query: Marginal, space: DatasetSpace) -> Iterator[tuple[str, ...]]:

@@ -407,6 +407,16 @@ def csv_fault(path: Path) -> Reason | None:
     return None
 
 
+def _are_different(path: Path) -> bool:
+    """Whether all names in the first line of a CSV file differ, as they stand there."""
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            names = next(csv.reader(file), [])
+    except (OSError, UnicodeDecodeError, csv.Error):
+        return False
+    return len(set(names)) == len(names)
+
+
 class Csv(PolarsFormat):
     """Comma separated values; the first line names the columns, every other one is a record."""
 
@@ -437,7 +447,7 @@ class Csv(PolarsFormat):
         known = set(names)
         for name in names:
             first, mark, place = name.rpartition("_duplicated_")  # Polars uses this name for a duplicate column
-            if mark and place.isdecimal() and first in known:
+            if mark and place.isdecimal() and first in known and not _are_different(path):
                 if not first:
                     raise errors.TableError(path.name, "has several columns without a name", "name every column once")
                 subject = f"{path.name} column {errors.named(first)}"

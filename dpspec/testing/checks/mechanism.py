@@ -189,9 +189,9 @@ def check_batches_are_released_as_the_whole_table(subject: PlacedSubject, contex
     mechanism, space = subject.thing, subject.space
     if not releases_records(mechanism):
         raise NotApplicable("it does not state that it releases each record by itself")
-    for x in subject.datasets[-2:]:
-        expected, records = _rows(_release(subject, x, 1), ordered=True), space.records(x, space.units[0])
-        source = SeededRandomness(1).placed()
+    for x, seed in itertools.product(subject.datasets[-2:], range(1, 9)):  # one seed may draw the same at two places
+        expected, records = _rows(_release(subject, x, seed), ordered=True), space.records(x, space.units[0])
+        source = SeededRandomness(seed).placed()
         found: list[Hashable] = []
         for first, part in ((0, records[:1]), (1, records[1:])):
             batch = Table.from_records(part, space.attributes_of(space.units[0]))

@@ -102,7 +102,7 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
 
 
-_AMBIGUOUS = re.compile(r'[,{}"\n]|^\s|\s$|^$|^\d+ to \d+$| x | where | in ')
+_AMBIGUOUS = re.compile(r'[,{}"\n]|^\s|\s$|^$|^\d+ to \d+$| x | where ')
 
 
 def quoted(name: str) -> str:
@@ -122,7 +122,8 @@ def in_runs(categories: Sequence[str]) -> list[str]:
     """
     runs: list[list[str]] = []
     for category in categories:
-        follows = runs and category.isdecimal() and runs[-1][-1].isdecimal() and int(category) == int(runs[-1][-1]) + 1
+        last = runs[-1][-1] if runs else ""
+        follows = last.isdecimal() and category == str(int(last) + 1).zfill(len(last))  # so that its ends determine a run
         if follows:
             runs[-1].append(category)
         else:

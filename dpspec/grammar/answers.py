@@ -78,24 +78,27 @@ def column_of(attribute: str, *others: str) -> str:
     return f"{attribute}_" if _RESERVED.fullmatch(attribute) or attribute.rstrip("_") in others else attribute
 
 
-def are_numbers(columns: Sequence[str]) -> bool:
-    """Whether columns are those of a released table that has published numbers in its rows, and no records."""
-    return len(columns) > 1 and columns[-1] == STATUS and VALUE in columns
+def are_numbers(columns: Sequence[str], space: DatasetSpace) -> bool:
+    """Whether columns are those of a released table that has published numbers in its rows, and no records.
+
+    Args:
+        columns: the columns of a file.
+        space: the dataset space; its attributes may be called like the columns of numbers.
+    """
+    own = {*columns} - {HOUSEHOLD_ID}
+    are_records = any(own == {a.name for a in space.attributes_of(unit)} - {MEMBERS} for unit in space.units)
+    return len(columns) > 1 and columns[-1] == STATUS and VALUE in columns and not are_records
 
 
-def are_answers(columns: Sequence[str]) -> bool:
+def are_answers(columns: Sequence[str], space: DatasetSpace) -> bool:
     """Whether columns are those of a released table of answers to queries.
 
-    >>> are_answers(("query", "sex", "value", "margin_95", "status")), are_answers(("sex", "age"))
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> space = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),))
+    >>> are_answers(("query", "sex", "value", "margin_95", "status"), space), are_answers(("sex",), space)
     (True, False)
     """
-    return are_numbers(columns) and columns[0] == QUERY
-
-
-def are_records(columns: Sequence[str], space: DatasetSpace) -> bool:
-    """Whether columns are exactly those of the records of a space, whose attributes may be called like those of answers."""
-    own = {*columns} - {HOUSEHOLD_ID}
-    return any(own == {a.name for a in space.attributes_of(unit)} - {MEMBERS} for unit in space.units)
+    return are_numbers(columns, space) and columns[0] == QUERY
 
 
 def check_current(columns: Sequence[str], file: str) -> None:
@@ -112,6 +115,11 @@ def check_current(columns: Sequence[str], file: str) -> None:
 def has_numbers(table: Countable) -> bool:
     """Whether a table has published numbers in its rows, and no records."""
     return any(a.name == VALUE and isinstance(a, NumberedAttribute) for a in table.attributes)
+
+
+def has_answers(table: Countable) -> bool:
+    """Whether a table has the answers to queries in its rows."""
+    return has_numbers(table) and table.attributes[0].name == QUERY
 
 
 # --- cells ----------------------------------------------------------------------------------------

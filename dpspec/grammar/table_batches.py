@@ -162,8 +162,7 @@ class TableSource:
 
     def part(self, place: int) -> TablePart:
         """One partition."""
-        path = self.partitions[place]
-        name = self._name(path)
+        path, name = self.partitions[place], self.name_of(place)
         form, own = format_of(path, self.formats), {a.source for a in self.attributes}
         stated = {key: value for key, value in _stated_by_folders(name).items() if key in own or key not in self.passed}
         return TablePart(path, name, self.attributes, form, self.keep, self.layout, stated)
@@ -175,13 +174,15 @@ class TableSource:
             place: the partition.
             attributes: the columns of the other table.
         """
-        stated = _stated_by_folders(self._name(self.partitions[place]))
+        stated = _stated_by_folders(self.name_of(place))
         for attribute in attributes:
             if attribute.source in stated and attribute.source in self.passed:
                 column = _Column(attribute, strip=self.layout.strip)
                 yield attribute, int(column.repeated(stated[attribute.source], 1).codes[0])
 
-    def _name(self, path: Path) -> str:
+    def name_of(self, place: int) -> str:
+        """The name of a partition in messages."""
+        path = self.partitions[place]
         return path.relative_to(self.root or self.path).as_posix() if path != self.path else path.name
 
     @contextmanager
@@ -213,16 +214,22 @@ def partitions_of(folder: Path, formats: Formats) -> tuple[Path, ...]:
 
 
 def _below(folder: Path, above: tuple[Path, ...]) -> Iterator[Path]:
-    """The files in a folder and its subfolders, links followed; names that begin with a point or an underscore are left out.
+    """The files in a folder and its subfolders, links followed.
+
+    Names that begin with a point or an underscore are left out, unless they state a column, as Spark does.
 
     Args:
         above: the folders on the way here, none of which may follow again.
 
     Raises:
-        TableError: a link leads back to a folder that it is in.
+        TableError: a link leads back to a folder that it is in, or a folder cannot be read.
     """
-    for path in folder.iterdir():
-        if path.name.startswith(_ASIDE):
+    try:
+        inside = list(folder.iterdir())
+    except OSError as problem:
+        raise TableError(folder.name, f"cannot be read ({problem.strerror})", "let its owner grant access to it") from None
+    for path in inside:
+        if path.name.startswith(_ASIDE) and "=" not in path.name:
             continue
         if not path.is_dir():
             yield path

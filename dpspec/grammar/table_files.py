@@ -110,13 +110,14 @@ def read_households(
     of_households, of_persons = sources
     with of_households.unchanged(), of_persons.unchanged():
         outer, inner = _all_held(sources, progress)
-        own, wanted = _as_one_type(_identifiers(of_households), _identifiers(of_persons))
+        identifiers = _identifiers(of_households), _identifiers(of_persons)
+        own, wanted = _as_one_type(*identifiers)
     order = np.argsort(own, kind="stable")
     ranked = own[order]
     twice = np.flatnonzero(ranked[1:] == ranked[:-1])
     if twice.size:
         raise TableError(
-            f"{_place(of_households, int(order[twice[0] + 1]))}, column {HOUSEHOLD_ID}",
+            f"{_place(of_households, identifiers[0], int(order[twice[0] + 1]))}, column {HOUSEHOLD_ID}",
             f"is the identifier of an earlier household ({twice.size} such)", "give every household its own",
         )  # fmt: skip
     place = np.minimum(np.searchsorted(ranked, wanted), max(len(ranked) - 1, 0))
@@ -124,26 +125,27 @@ def read_households(
     lost = np.flatnonzero(own[owner] != wanted) if len(order) else np.arange(len(wanted))
     if lost.size:
         raise TableError(
-            f"{_place(of_persons, int(lost[0]))}, column {HOUSEHOLD_ID}",
+            f"{_place(of_persons, identifiers[1], int(lost[0]))}, column {HOUSEHOLD_ID}",
             f"is the identifier of no household ({lost.size} such persons)",
             "identifiers are compared letter by letter: 007 is not 7, and A is not a",
         )  # fmt: skip
-    _check_passed(of_persons, outer, owner)
+    _check_passed(of_persons, outer, np.split(owner, np.cumsum(list(map(len, identifiers[1])))[:-1]))
     return attrs.evolve(outer, members=Members(table=inner, owner=owner))
 
 
-def _check_passed(persons: TableSource, households: Table, owner: npt.NDArray[np.int64]) -> None:
-    """Refuse persons in a folder that states something of their households that these do not have."""
-    begin = 0
-    for place, identifiers in enumerate(_identifiers(persons)):
-        end = begin + len(identifiers)
+def _check_passed(persons: TableSource, households: Table, owners: Sequence[npt.NDArray[np.int64]]) -> None:
+    """Refuse persons in a folder that states something of their households that these do not have.
+
+    Args:
+        owners: the households of the persons of each partition.
+    """
+    for place, owner in enumerate(owners):
         for attribute, stated in persons.passed_by_folders(place, households.attributes):
-            wrong = np.flatnonzero(households.codes[attribute.name][owner[begin:end]] != stated)
+            wrong = np.flatnonzero(households.codes[attribute.name][owner] != stated)
             if len(wrong):
                 rule = f"is of a household that is not where the folder states ({len(wrong)} such persons)"
-                subject = f"{persons.part(place).name} row {wrong[0] + 1}, column {named(attribute.name)}"
+                subject = f"{persons.name_of(place)} row {wrong[0] + 1}, column {named(attribute.name)}"
                 raise TableError(subject, rule, "correct the name of the folder")
-        begin = end
 
 
 def _as_one_type(
@@ -212,14 +214,14 @@ def _identifiers(source: TableSource) -> list[npt.NDArray[Any]]:
     for place, path in enumerate(source.partitions):
         format_ = format_of(path, source.formats)
         if HOUSEHOLD_ID not in format_.header(path):
-            name = source.part(place).name
-            raise TableError(f"{name} column", "is missing from the table", "it ties persons to households", value=HOUSEHOLD_ID)
+            subject, advice = f"{source.name_of(place)} column", "it ties persons to households"
+            raise TableError(subject, "is missing from the table", advice, value=HOUSEHOLD_ID)
         found.append(format_.identifiers(path, HOUSEHOLD_ID))
     return found
 
 
-def _place(source: TableSource, row: int) -> str:
+def _place(source: TableSource, identifiers: Sequence[npt.NDArray[Any]], row: int) -> str:
     """The file of a record, and its row there."""
-    sizes = [len(identifiers) for identifiers in _identifiers(source)]
-    place = int(np.searchsorted(np.cumsum(sizes), row, side="right"))
-    return f"{source.part(place).name} row {row - sum(sizes[:place]) + 1}"
+    ends = np.cumsum(list(map(len, identifiers)))
+    place = int(np.searchsorted(ends, row, side="right"))
+    return f"{source.name_of(place)} row {row - int(ends[place]) + len(identifiers[place]) + 1}"

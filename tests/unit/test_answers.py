@@ -19,7 +19,7 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.extension import installed
 from dpspec.grammar import answers
-from dpspec.grammar.answers import are_answers, are_records, column_of
+from dpspec.grammar.answers import are_answers, column_of
 from dpspec.grammar.tables import Table
 from dpspec.grammar.workers import Run
 
@@ -190,12 +190,16 @@ def test_names_that_could_be_read_as_several_are_quoted():
         for size in (0, 1, 2)
         for where in itertools.combinations(names, size)
     } | {Marginal(attributes=("a",), where={"b": ("1", "2", "3", "4")}), Marginal(attributes=("a",), where={"b": ("1 to 4",)})}
+    padded = itertools.product(("1", "01"), ("2", "02"), ("3", "03"), ("4", "04"))
+    queries |= {Marginal(attributes=("a",), where={"b": where}) for where in padded}
     assert len({str(query) for query in queries}) == len(queries)
+    assert str(Marginal(attributes=("born in",), where={"b": ("lives in it",)})) == "person by born in where b in {lives in it}"
     assert str(Marginal(attributes=("a",), where={"b": ("x, y",)})) == 'person by a where b in {"x, y"}'
 
 
 def test_records_whose_columns_are_called_like_answers_are_records():
     space = UnorderedRecords(attributes=[Attribute(name=name, count=2) for name in ("query", "value", "status")])
-    assert are_answers(("query", "value", "status"))
-    assert are_records(("query", "value", "status"), space)
-    assert not are_records(("query", "query_", "value", "status"), space)
+    other = UnorderedRecords(attributes=[Attribute(name="sex", count=2)])
+    assert are_answers(("query", "value", "status"), other)
+    assert not are_answers(("query", "value", "status"), space)
+    assert are_answers(("query", "query_", "value", "status"), space)

@@ -12,7 +12,7 @@ import jsonschema
 import numpy as np
 import polars as pl
 import pytest
-from dpspec_release.accuracy import MarginsOfFiles, order_statistic, released_numbers, upper_in_words
+from dpspec_release.accuracy import order_statistic, released_numbers, upper_in_words
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
@@ -285,7 +285,7 @@ def test_rounded_answers_are_compared_and_have_no_margin_of_the_noise(files, tmp
     assert found["largest_error"] == max(off)
     assert dp.accuracy(path).exit_code == 3
     known = dp.accuracy(path).value
-    numbers = released_numbers(tmp_path / "out" / "released.csv", known, MarginsOfFiles(known))
+    numbers = released_numbers([tmp_path / "out" / "released.csv"], known)
     assert {row.margin for row in numbers} == {""}
 
 
@@ -452,13 +452,31 @@ def test_several_mechanisms_have_the_accuracy_of_each(files, tmp_path):
     assert {row["status"] for row in rows} == {"published"}
 
 
-def test_a_query_that_is_answered_with_different_noise_has_the_margin_of_each_part(files, tmp_path):
+def test_a_query_that_is_answered_with_different_noise_has_no_margin_of_either(files, tmp_path):
     path = written(tmp_path, SEVERAL.replace('attributes = ["colour"]', 'attributes = ["size"]'))
     dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
     rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
-    assert [row["margin_95"] for row in rows] == ["4"] * 6 + ["3"] * 2 + ["1"] * 4
-    dp.accuracy(path, tmp_path / "out", out=tmp_path / "all.csv")
-    assert [row["margin_95"] for row in rows_of(tmp_path / "all.csv")] == ["4"] * 6 + ["3"] * 2 + ["1"] * 4
+    assert [row["margin_95"] for row in rows] == ["4"] * 6 + [""] * 6
+
+
+TWO_PARTS = """type = "composed"
+parts = [
+  { type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["size"] }] },
+  { type = "geometric", ratio = "1/3", queries = [
+    { type = "marginal", attributes = ["size"] }, { type = "marginal", attributes = ["colour"] } ] },
+]"""
+
+
+def test_parts_that_answer_one_query_have_the_margins_of_their_files(files, tmp_path):
+    """A file alone does not say which part it is of, so that its query has several margins."""
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', TWO_PARTS))
+    dp.release(path, files[1], tmp_path / "out", seed=1, margins=True)
+    rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
+    assert [row["margin_95"] for row in rows] == ["4"] * 2 + ["3"] * 5
+    second = tmp_path / "out" / "2-released.csv"
+    for given, expected in ((tmp_path / "out", ["4"] * 2 + ["3"] * 5), (second, [""] * 2 + ["3"] * 3)):
+        dp.accuracy(path, given, out=tmp_path / "all.csv")
+        assert [row["margin_95"] for row in rows_of(tmp_path / "all.csv")] == expected
 
 
 @pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])

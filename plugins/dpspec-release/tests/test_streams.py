@@ -313,6 +313,17 @@ def test_links_to_folders_are_followed_and_those_that_lead_back_are_refused(tmp_
     assert "is a link to a folder that it is in" in wrong(path, folder, tmp_path / "wrong" / "out")
 
 
+def test_a_folder_whose_column_begins_with_an_underscore_is_read(tmp_path):
+    path = spec(tmp_path, f'type = "geometric"\n{TINY}\nqueries = [{{ type = "marginal", attributes = ["age", "sex"] }}]')
+    expected = released(path, partitioned(tmp_path / "in", people(), 3), tmp_path / "expected")
+    text = path.read_text(encoding="utf-8").replace('{ name = "sex",', '{ name = "sex", column = "_sex",')
+    path.write_text(text, encoding="utf-8")
+    folder = by_folders(tmp_path / "by", people(), ("sex",))
+    for sex in "fm":
+        (folder / f"sex={sex}").rename(folder / f"_sex={sex}")
+    assert released(path, folder, tmp_path / "out")[0] == expected[0]
+
+
 @pytest.mark.parametrize("inner", ["region=north", "%72egion=south"])
 def test_folders_that_state_a_column_twice_are_refused(tmp_path, inner):
     rows, path = people(), spec(tmp_path, MECHANISMS["geometric"])

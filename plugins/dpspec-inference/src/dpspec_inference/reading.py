@@ -67,11 +67,10 @@ def _joined(document: SpecDocument, mechanism: Mechanism, registry: Registry, pa
     for path in paths:
         header = tuple(table_files.format_of(path, formats).header(path))
         answer_tables.check_current(header, path.name)
-        is_records = answer_tables.are_records(header, space)
-        if answer_tables.are_answers(header) and not is_records:
+        if answer_tables.are_answers(header, space):
             answers += _answers(path, mechanism)
             continue
-        if answer_tables.are_numbers(header) and not is_records:
+        if answer_tables.are_numbers(header, space):
             raise errors.TableError(path.name, "has numbers that no model reads", "give released records, or noisy answers")
         identifiers = tuple(name for name in header if name == tables_of.HOUSEHOLD_ID)
         known = [a for unit in space.units for a in space.attributes_of(unit)]

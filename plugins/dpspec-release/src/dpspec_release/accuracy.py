@@ -435,7 +435,7 @@ def is_noisy_answers(path: Path, document: SpecDocument, registry: Registry) -> 
     """
     columns = table_files.format_of(path, formats_of(registry)).header(path)
     answers.check_current(columns, path.name)
-    return answers.are_answers(columns) and not answers.are_records(columns, document.spec.space)
+    return answers.are_answers(columns, document.spec.space)
 
 
 def read_released(files: Sequence[Path], document: SpecDocument, registry: Registry) -> Table:
@@ -477,39 +477,49 @@ class ReleasedNumber:
         return ", ".join(category for category in self.cell.values() if category != answers.ALL) or "total"
 
 
-def released_numbers(path: Path, known: Accuracy, files: MarginsOfFiles) -> list[ReleasedNumber]:
-    """The numbers of a released CSV of noisy answers, with their margins.
+def released_numbers(files: Sequence[Path], known: Accuracy) -> list[ReleasedNumber]:
+    """The numbers of released CSV files of noisy answers, with their margins.
 
     Args:
-        path: the next file of the release.
+        files: those of a release, in the order of its report; or some of them.
         known: the accuracy of the specification.
-        files: the margins of its files.
 
     Raises:
-        TableError: it cannot be read, or a row is not the cell that the specification has in its place.
+        TableError: a file cannot be read, or a row is not the cell that the specification has in its place.
     """
+    read = [_read(path) for path in files]
+    margins = margins_of_files([Counter(row.get(answers.QUERY) or "" for row in rows) for _, rows in read], known)
+    given = zip(files, read, margins, strict=True)
+    return [number for path, (columns, rows), own in given for number in _numbers(path, columns, rows, own, known)]
+
+
+def _read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns of the cells, and the rows."""
     if path.suffix.lower() != ".csv":
         raise TableError(path.name, "has noisy answers, which are read from CSV files", "release with --as csv")
-    space, queries = known.document.spec.space, _queries(known)
-    waiting: dict[str, Iterator[tuple[str, ...]]] = {}
-    found: list[ReleasedNumber] = []
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.DictReader(file)
         columns = [one for one in reader.fieldnames or () if one not in _OTHERS and not _MARGIN.fullmatch(one)]
-        rows = list(reader)
-        margins = files.of_file(Counter(row.get(answers.QUERY) or "" for row in rows))
-        for line, row in enumerate(rows, start=2):
-            query, value, status = (row.get(column) or "" for column in (answers.QUERY, answers.VALUE, answers.STATUS))
-            cell = {name: row[name] or "" for name in columns}
-            if query in queries:
-                if query not in waiting:
-                    waiting[query] = _again_and_again(queries[query], space)  # a table may be released several times
-                own = tuple(cell.get(answers.column_of(name)) for name in queries[query].attributes)
-                if own != next(waiting[query]):
-                    rule = f"line {line} is not the cell that the specification has there"
-                    raise TableError(path.name, rule, "give the file as dpspec release wrote it")
-            found.append(ReleasedNumber(query, cell, value, margins.get(query, "") if value else "", status))
-    return found
+        return columns, list(reader)
+
+
+def _numbers(
+    path: Path, columns: Sequence[str], rows: Sequence[Mapping[str, str]], margins: Mapping[str, str], known: Accuracy
+) -> Iterator[ReleasedNumber]:
+    """The rows of a file as numbers."""
+    space, queries = known.document.spec.space, _queries(known)
+    waiting: dict[str, Iterator[tuple[str, ...]]] = {}
+    for line, row in enumerate(rows, start=2):
+        query, value, status = (row.get(column) or "" for column in (answers.QUERY, answers.VALUE, answers.STATUS))
+        cell = {name: row[name] or "" for name in columns}
+        if query in queries:
+            if query not in waiting:
+                waiting[query] = _again_and_again(queries[query], space)  # a table may be released several times
+            own = tuple(cell.get(answers.column_of(name)) for name in queries[query].attributes)
+            if own != next(waiting[query]):
+                rule = f"line {line} is not the cell that the specification has there"
+                raise TableError(path.name, rule, "give the file as dpspec release wrote it")
+        yield ReleasedNumber(query, cell, value, margins.get(query, "") if value else "", status)
 
 
 _OTHERS = (answers.QUERY, answers.VALUE, answers.STATUS)
@@ -527,55 +537,70 @@ def _counts(view: grammar.View) -> bool:
     return isinstance(_once(view)[0], grammar.NoisyCount)
 
 
-class MarginsOfFiles:
-    """The margins of the numbers in the files of a release, which are in the order in which the mechanism answers.
+def margins_of_files(files: Sequence[Mapping[str, int]], known: Accuracy) -> list[dict[str, str]]:
+    """For each file the margin of the queries whose numbers have one, and one that is known.
 
-    The parts of a composition have files of their own. Two parts may answer one query, each with noise of its own.
+    The parts of a composition have files of their own. Where they answer one query, each with noise of its own, the tables of
+    the specification are dealt out to the files in their order, as long as all of them are used and all files are filled.
 
     Args:
+        files: how many numbers of each query the files have.
         known: the accuracy of the specification.
     """
-
-    def __init__(self, known: Accuracy) -> None:
-        self.level, self._left = known.level, list(known.tables)
-
-    def of_file(self, numbers: Mapping[str, int]) -> dict[str, str]:
-        """The margin of each query of the next file; a query without one has several margins, or none that is known.
-
-        Args:
-            numbers: how many numbers of each query the file has.
-        """
-        found: dict[str, str] = {}
-        for query, wanted in numbers.items():
-            own, total = list[NumberAccuracy](), 0
-            for table in self._left:
-                if table.table == query and total < wanted:
-                    own.append(table)
-                    total += table.numbers or wanted
-            if total == wanted:
-                self._left = [table for table in self._left if all(table is not one for one in own)]
-            else:
-                own = [table for table in self._left if table.table == query]
-            if len({str(table.margin.upper) for table in own}) == 1:
-                found[query] = upper_in_words(own[0].margin)
-        return found
+    margins: list[dict[str, str]] = [{} for _ in files]
+    unknown = {query for query, _ in known.unknown}
+    for query in dict.fromkeys(itertools.chain.from_iterable(files)):
+        accuracies = [table for table in known.tables if table.table == query]
+        holders = [place for place, file in enumerate(files) if query in file]
+        sizes = [files[place][query] for place in holders]
+        dealt = [accuracies] * len(holders) if _one_margin(accuracies) else _dealt(accuracies, sizes)
+        for place, own in zip(holders, dealt, strict=True):
+            if query not in unknown and _one_margin(own):
+                margins[place][query] = upper_in_words(own[0].margin)
+    return margins
 
 
-def with_margins(table: Table, files: MarginsOfFiles) -> Table:
-    """The next released table of noisy counts with a column of their margins, before that of the status."""
-    if not answers.has_numbers(table) or not answers.are_answers([a.name for a in table.attributes]):
-        return table
-    value, queries = table.attribute(answers.VALUE), list(table.attribute(answers.QUERY).values())
-    counts = np.bincount(table.codes[answers.QUERY], minlength=len(queries)).tolist()
-    margins = files.of_file(dict(zip(queries, counts, strict=True)))
-    words = [margins.get(query, "") for query in queries]
+def _one_margin(tables: Sequence[NumberAccuracy]) -> bool:
+    return len({str(table.margin.upper) for table in tables}) == 1
+
+
+def _dealt(accuracies: Sequence[NumberAccuracy], sizes: Sequence[int]) -> list[list[NumberAccuracy]]:
+    """The tables of each file by how many numbers it has; none where these are not those of all tables, in their order."""
+    waiting, dealt = list(accuracies), list[list[NumberAccuracy]]()
+    for size in sizes:
+        own: list[NumberAccuracy] = []
+        while waiting and sum(table.numbers or 0 for table in own) < size:
+            own.append(waiting.pop(0))
+        if sum(table.numbers or 0 for table in own) != size:
+            return [[] for _ in sizes]
+        dealt.append(own)
+    return dealt if not waiting else [[] for _ in sizes]
+
+
+def with_margins(released: Mapping[str, Table], known: Accuracy) -> dict[str, Table]:
+    """The released tables, in their order; those of noisy counts with a column of their margins."""
+    noisy = {name: table for name, table in released.items() if answers.has_answers(table)}
+    margins = margins_of_files([_count_of_queries(table) for table in noisy.values()], known)
+    own = dict(zip(noisy, margins, strict=True))
+    return {name: _with(table, own[name], known.level) if name in own else table for name, table in released.items()}
+
+
+def _count_of_queries(table: Table) -> dict[str, int]:
+    queries = table.attribute(answers.QUERY)
+    return dict(zip(queries.values(), np.bincount(table.codes[answers.QUERY], minlength=queries.size).tolist(), strict=True))
+
+
+def _with(table: Table, margins: Mapping[str, str], level: Fraction) -> Table:
+    """A table of noisy counts with a column of their margins, before that of the status."""
+    value = table.attribute(answers.VALUE)
+    words = [margins.get(query, "") for query in table.attribute(answers.QUERY).values()]
     whole = [math.ceil(Fraction(margin)) if margin else None for margin in words]  # margins of whole numbers
     kinds = sorted({margin for margin in whole if margin is not None})
     places = np.asarray([len(kinds) if margin is None else kinds.index(margin) for margin in whole])
     codes = places[table.codes[answers.QUERY]]
     if isinstance(value, tables.NumberedAttribute):
         codes = np.where(value.is_missing(table.codes[answers.VALUE]), len(kinds), codes)
-    name = margin_column(files.level)
+    name = margin_column(level)
     column = tables.NumberedAttribute(name, np.asarray(kinds, dtype=np.int64), ("",))
     return Table(
         attributes=(*table.attributes[:-1], column, table.attributes[-1]),

@@ -15,7 +15,6 @@ from dpspec.plugin.releases import formats_of, table_file
 from dpspec_release import drafts, draw as engine, synthesis, text
 from dpspec_release.accuracy import (
     RUNS,
-    MarginsOfFiles,
     as_csv,
     ends,
     files_of_release,
@@ -135,8 +134,7 @@ def accuracy(
         registry, files = installed().registry, files_of_release(Path(released), document)
         noisy = [file for file in files if is_noisy_answers(file, document, registry)]
         if noisy:
-            margins = MarginsOfFiles(known)
-            rows = [row for file in noisy for row in released_numbers(file, known, margins)]
+            rows = released_numbers(noisy, known)
         elif not known.tables:
             known = simulated_accuracy(known, read_released(files, document, registry), runs, seed, progress or _unseen)
     if out is not None:
@@ -171,8 +169,7 @@ def margins(document: SpecDocument, released: Path | None = None) -> dict[str, A
     published = None
     if released is not None:
         files = [file for file in files_of_release(released, document) if is_noisy_answers(file, document, installed().registry)]
-        margins = MarginsOfFiles(known)
-        published = text.published([row for file in files for row in released_numbers(file, known, margins)]) if files else None
+        published = text.published(released_numbers(files, known)) if files else None
     unknown = [{"table": table, "reason": reason} for table, reason in known.unknown]
     data = {"level": str(known.level), "tables": [one.data() for one in known.tables], "unknown": unknown}
     return (

@@ -39,7 +39,7 @@ from dpspec.plugin.releases import (
     private_folder,
     whole,
 )
-from dpspec_release.accuracy import MarginsOfFiles, margin_column, with_margins
+from dpspec_release.accuracy import margin_column, with_margins
 from dpspec_release.batches import WrittenTable
 from dpspec_release.draw import Release, randomness
 from dpspec_release.kept import FoundKept, check_kept
@@ -101,7 +101,7 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
     if len(after) > MOST_CELLS:
         yield "all tables", f"more than {MOST_CELLS:,} numbers were released"
         return
-    if not answers.has_numbers(after) or not answers.are_answers([a.name for a in after.attributes]):
+    if not answers.has_answers(after):
         yield "all tables", "the numbers are not listed by query"
         return
     structure = None
@@ -296,10 +296,10 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         files[release.written.path.name] = _read_back(release.written, formats)
         listed.append(_listed(release.written.path.name, release.main, files))
     named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
-    margins = None if release.accuracy is None else MarginsOfFiles(release.accuracy)
-    for name, drawn in named.items():
+    if release.accuracy is not None:
+        named = with_margins(named, release.accuracy)
+    for name, table in named.items():
         file = f"{name}{release.suffix}"
-        table = drawn if margins is None else with_margins(drawn, margins)
         files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append(_listed(file, table, files))
     data = described(release, listed, _kept(release))

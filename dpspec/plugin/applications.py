@@ -136,7 +136,7 @@ from dpspec.verifier.document import (
     standing,
     verify_document,
 )
-from dpspec.verifier.exhaustive import guarded
+from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change

@@ -47,7 +47,7 @@ from dpspec.laws.products import UnionDichotomy, product_of
 from dpspec.verifier.codec import error_from_data, error_to_data, from_data, to_data
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import Asked, telling_event, with_probabilities
-from dpspec.verifier.exhaustive import NOTHING, asked_of, computed_law, not_empty, verify as verify_exhaustively
+from dpspec.verifier.exhaustive import NOTHING, asked_of, not_empty, verify as verify_exhaustively
 from dpspec.verifier.expression import (
     MOST_NUMBERS,
     Atom,
@@ -72,6 +72,7 @@ from dpspec.verifier.observation import (
     observed_raise,
     steady,
 )
+from dpspec.verifier.plugin_calls import computed_law
 from dpspec.verifier.proof import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Event, Notice, ProofStep, UniverseResult, Witness
 

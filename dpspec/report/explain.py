@@ -40,7 +40,7 @@ from dpspec.report.terminal import (
     thing_in_words,
     value_in_words,
 )
-from dpspec.verifier.exhaustive import guarded
+from dpspec.verifier.plugin_calls import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -25,10 +25,11 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.exhaustive import MOST_WALKED, guarded, refute_on
+from dpspec.verifier.exhaustive import MOST_WALKED, refute_on
 from dpspec.verifier.functions import NamedFunction, function_judge, verify_named
 from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.miniatures import EFFORT, Grown, exchanged, grown
+from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.proof import METHOD, WHOLE
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words

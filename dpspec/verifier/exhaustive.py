@@ -1,20 +1,12 @@
 """Exhaustive verification: every pair of every universe, exactly (Bailie, Gong, Meng and Drechsler 2024).
 
-For each universe D the Lipschitz constant sup d_Pr(P_x, P_x') / d_X(x, x') over *all* pairs of D, with d_X the distance on X
-(Bailie, Gong, Meng and Drechsler 2024), is compared with the budget of that universe. Pairs at infinite distance are not
-compared; two
-datasets at distance 0 must have the same law (Bailie, Gong, Meng and Drechsler 2024).
+For each universe D the Lipschitz constant
 
-The finite laws of a universe are the rows of one table of integer weights.
+    sup d_Pr(P_x, P_x') / d_X(x, x')    over all x, x' of D at finite distance
 
-The row of a dataset x holds the weights of P_x over the outcomes of the whole universe. Where the output divergence has a
-`score`, a rational number that grows with it, the largest divergence among many pairs is found on integers alone, and only the
-pair that attains it needs an exact `Number`.
-
-Pairs that a declared symmetry of the mechanism carries into one another need only be compared once.
-
-A `Symmetry` is a claim like any other: on the universe at hand it is checked that the law of every renamed dataset is the
-renamed law, and that every pair goes to a pair at the same distance. A declaration that fails is the mechanism's fault.
+is compared with the budget of D, where d_X is the distance on X. Two datasets at distance 0 must have the same law. Pairs need
+not be compared one by one: of finite laws the farthest pair is found on integers (`dpspec.verifier.law_matrix`), and of pairs
+that a symmetry carries into one another one is compared (`dpspec.verifier.symmetries`).
 """
 
 from __future__ import annotations
@@ -26,160 +18,41 @@ from typing import Any, TypeVar
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count, raised_at
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
-from dpspec.grammar.mechanism import Mechanism, Symmetry
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.laws.atoms import FiniteDichotomy
-from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, NotALaw, work_of
+from dpspec.laws.law import WORK_OF_A_LAW, Law, work_of
 from dpspec.verifier.declarations import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
+from dpspec.verifier.law_matrix import IndexPair, LawMatrix
+from dpspec.verifier.plugin_calls import computed_law, guarded
+from dpspec.verifier.symmetries import Permutation, orbits, permutations
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
-IndexPair = tuple[int, int]
-"""Two places in a list of datasets."""
-
-
-@attrs.frozen
-class LawMatrix:
-    """Weights rows[x][o] over totals[x], by the place x of a dataset."""
-
-    rows: Mapping[int, tuple[int, ...]]
-    totals: Mapping[int, int]
-
-    @classmethod
-    def of(cls, laws: Mapping[int, Law]) -> LawMatrix | None:
-        """The table of some laws; None when one is not finite.
-
-        >>> LawMatrix.of({0: FiniteLaw.point("a"), 1: FiniteLaw.uniform("ab")})
-        LawMatrix(rows={0: (1, 0), 1: (1, 1)}, totals={0: 1, 1: 2})
-        """
-        finite = {place: law for place, law in laws.items() if isinstance(law, FiniteLaw)}
-        if len(finite) < len(laws):
-            return None
-        outcomes = dict.fromkeys(outcome for law in finite.values() for outcome in law.weights)
-        rows = {place: tuple([law.weights.get(outcome, 0) for outcome in outcomes]) for place, law in finite.items()}
-        return cls(rows, {place: law.total for place, law in finite.items()})
-
-    def pair(self, left: int, right: int) -> FiniteDichotomy:
-        """The laws of two rows."""
-        return FiniteDichotomy(self.rows[left], self.rows[right], self.totals[left], self.totals[right])
-
-    def farthest(self, pairs: Iterable[IndexPair], divergence: OutputDivergence) -> IndexPair | None:
-        """The first of the pairs at which the divergence is largest; None when it has no score.
-
-        >>> class Ratio(OutputDivergence):
-        ...     def evaluate(self, pair, *, precision=64):
-        ...         return pair.max_log_ratio(precision=precision)
-        ...     def score(self, pair):
-        ...         return pair.largest_ratio()
-        >>> table = LawMatrix.of({0: FiniteLaw.bernoulli("1/2"), 1: FiniteLaw.bernoulli("1/3"), 2: FiniteLaw.bernoulli("1/4")})
-        >>> table.farthest([(0, 1), (0, 2), (1, 2)], Ratio())
-        (0, 2)
-        """
-        best, top, bottom = None, -1, 1
-        for pair in pairs:
-            score = divergence.score(self.pair(*pair))
-            if score is None:
-                return None
-            if score[0] * bottom > top * score[1]:
-                best, (top, bottom) = pair, score
-        return best
-
-
-# --- symmetries -----------------------------------------------------------------------------------
-
-
-Permutation = tuple[int, ...]
-"""The image of each index of the universe."""
-
-
-def permutations(
-    symmetries: Sequence[Symmetry], datasets: Sequence[Dataset], law: Callable[[Dataset], Law], subject: str
-) -> tuple[Permutation, ...]:
-    """The symmetries that map the universe to itself, as permutations of its places, each checked on every law.
-
-    Raises:
-        PluginContractError: when a renamed dataset does not have the renamed law.
-    """
-    places = {dataset: place for place, dataset in enumerate(datasets)}
-    found: dict[Permutation, None] = {}
-    for symmetry in symmetries:
-        images = [_image(symmetry, dataset) for dataset in datasets]
-        turned = tuple(places[image] for image in images if image in places)
-        if len(set(turned)) < len(datasets) or turned in found or turned == tuple(range(len(datasets))):
-            continue
-        for dataset, image in zip(datasets, images, strict=True):
-            here, there = law(dataset), law(image)
-            if isinstance(here, FiniteLaw) and here.push_forward(symmetry.outcome) != there:
-                rule = f"declares the symmetry {symmetry.label}, but it does not turn the law of {dataset} into that of {image}"
-                raise PluginContractError(subject, rule, "report it to the plugin's author")
-        found[turned] = None
-    return tuple(found)
-
-
-def _image(symmetry: Symmetry, dataset: Dataset) -> Dataset:
-    """The renamed dataset; None when it lies outside the space."""
-    try:
-        return symmetry.dataset(dataset)
-    except DpspecError:
-        return None
-
-
-def orbits(pairs: Sequence[IndexPair], turns: Sequence[Permutation], *, ordered: bool, subject: str) -> list[list[int]]:
-    """The pairs of one distance in groups that the permutations carry into one another, each led by its first pair.
-
-    >>> orbits([(0, 1), (0, 2), (1, 2)], [(1, 0, 2)], ordered=False, subject="toy")
-    [[0], [1, 2]]
-
-    Raises:
-        PluginContractError: when a pair goes to a pair at another distance.
-    """
-    places = {pair: place for place, pair in enumerate(pairs)}
-    groups: list[list[int]] = []
-    seen: set[int] = set()
-    for start in range(len(pairs)):
-        if start in seen:
-            continue
-        seen.add(start)
-        group, pending = [], [start]
-        while pending:
-            place = pending.pop()
-            group.append(place)
-            for turn in turns:
-                left, right = turn[pairs[place][0]], turn[pairs[place][1]]
-                image = (left, right) if ordered or left < right else (right, left)
-                if image not in places:
-                    raise PluginContractError(subject, "declares a symmetry that changes distances", "report it to its author")
-                if places[image] not in seen:
-                    seen.add(places[image])
-                    pending.append(places[image])
-        groups.append(sorted(group))
-    return groups
-
-
-# --- the walk -------------------------------------------------------------------------------------
-
-
 PRECISIONS = (64, 128, 256, 512)
+"""Bits at which a bracket is refined until the pair is decided."""
+
 FINEST = 2 * PRECISIONS[-1]
 """The precision at which the ends of brackets are compared, far below their differences."""
+
 STUCK = 1 << 16
 """A refinement that moves the ends of a bracket by less than this part of their way to the bound is the last one."""
+
 READING = 4
 """Units of work of a record that a mechanism reads without a law in the end, such as one of a thousand shuffled reports."""
+
 FEW_INVARIANTS = 16
 """Each further invariant of a dataset counts as a record that is read; so few take no time next to the laws."""
+
 MOST_UNDECIDED = 12
 """After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
-"""Bits at which a bracket is refined until the pair is decided."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
@@ -608,28 +481,3 @@ def _exact(call: Callable[[], Value]) -> Value | None:
         return call()
     except NumericalError:
         return None
-
-
-def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:
-    """P_x; whatever the plugin raises becomes a PluginContractError that names it."""
-    subject = f"mechanism {mechanism.name}"
-    try:
-        law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
-    except NotALaw as fault:  # the fault is in law(), and not in the file that names the mechanism
-        rule = f"law() returned no probability distribution at {raised_at(fault)}"
-        raise PluginContractError(subject, rule, f"{fault.subject} {fault.rule} (found: {fault.value})") from fault
-    if not isinstance(law, Law):
-        raise PluginContractError(subject, "law() must return a Law", value=law)
-    return law
-
-
-def guarded(name: str, call: Callable[[], Any]) -> Any:
-    """Call into a plugin; its own errors pass, any other exception is reported with the plugin's name."""
-    try:
-        return call()
-    except DpspecError:
-        raise
-    except Exception as problem:
-        raise PluginContractError(
-            name, f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})", "report it to the plugin's author"
-        ) from problem

@@ -38,8 +38,9 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, View, structure_for
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import pairs_of, records_of
-from dpspec.verifier.exhaustive import PRECISIONS, computed_law, guarded, verify
+from dpspec.verifier.exhaustive import PRECISIONS, verify
 from dpspec.verifier.lower_bound import Attaining, ExchangedRecords
+from dpspec.verifier.plugin_calls import computed_law, guarded
 from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity, for_replaced
 
 MOST_CELLS = 4

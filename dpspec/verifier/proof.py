@@ -57,9 +57,10 @@ from dpspec.grammar.structure import (
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.declarations import check_declared
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, computed_law, guarded, per_unit, verify, without_number
+from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
+from dpspec.verifier.plugin_calls import computed_law, guarded
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 

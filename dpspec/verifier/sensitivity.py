@@ -73,7 +73,8 @@ from dpspec.verifier.components import (
     TooManySituationsError,
     names_read,
 )
-from dpspec.verifier.exhaustive import PRECISIONS, guarded, per_unit
+from dpspec.verifier.exhaustive import PRECISIONS, per_unit
+from dpspec.verifier.plugin_calls import guarded
 
 FEW_CASES = 40
 """Changes that can act in no more ways are looked through one by one, also where other bounds would do."""

@@ -18,7 +18,8 @@ from dpspec.grammar.mechanism import Mechanism, Symmetry
 from dpspec.laws import FiniteLaw
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import Law
-from dpspec.verifier.exhaustive import orbits, permutations, verify
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.symmetries import orbits, permutations
 from dpspec.verifier.verdict import Outcome
 from reproductions.swapping_universes import instance, partitions
 from tests.verify.toys import bits_spec

@@ -60,7 +60,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws import Law
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.exhaustive import verify
-from dpspec.verifier.expression import Outcomes, Raised
+from dpspec.verifier.outputs import Outcomes, Raised
 from dpspec.verifier.verdict import Outcome, Verdict
 
 ANSWERS = 20

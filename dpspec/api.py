@@ -29,10 +29,11 @@ if TYPE_CHECKING:
     from dpspec.reason.conversions import Conversions, TheoremNumbers
     from dpspec.risks.engine import Panel, RiskReport, RiskRow
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.document import FileReport
     from dpspec.verifier.functions import NamedFunction
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.secrets import SecretChange
+    from dpspec.verifier.standing import Standing
     from dpspec.verifier.verdict import Outcome, Verdict
 
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
@@ -723,7 +724,7 @@ def quick_standing(
     """The status of the claim of a file, with little work: no space of more than `most` datasets is
     enumerated, and no size of a miniature is raised. The laws on the datasets of `also` are compared as well."""
     from dpspec.extension.loader import installed
-    from dpspec.verifier.document import QUICK, standing
+    from dpspec.verifier.standing import QUICK, standing
 
     return standing(document, registry or installed().registry, most=QUICK if most is None else most, effort=0, also=also)
 
@@ -775,7 +776,7 @@ def order_specs(
 def ended_standing(document: SpecDocument) -> Standing:  # noqa: ARG001 - which file it was does not matter
     """The claim status of a file that ended the process which checked it."""
     from dpspec.base.words import Word
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
     return Standing(word=Word.PLUGIN, reason="a library, or the system, ended the process that checked the claim")
 

@@ -31,7 +31,7 @@ from dpspec.reason.search import moved, rules_of
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
 from dpspec.specfile.reader import SUFFIX, Shared, check_ids, is_id, read as read_file, spec_files
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier.document import Standing, claim_of, standing
+from dpspec.verifier.standing import Standing, claim_of, standing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

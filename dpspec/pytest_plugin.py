@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.mechanism import Mechanism, PlainFunction
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Judgement, Obligation
+    from dpspec.verifier.obligations import Judgement, Obligation
     from dpspec.verifier.verdict import Verdict
 
 SUFFIX = ".dpspec.toml"
@@ -121,7 +121,7 @@ class SpecFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         from dpspec.specfile.document import SpecDocument
-        from dpspec.verifier.document import judgements
+        from dpspec.verifier.obligations import judgements
 
         yield Reads.from_parent(self, name="reads")
         if isinstance(self.read, SpecDocument):

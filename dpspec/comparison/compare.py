@@ -54,7 +54,7 @@ from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, d
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, conversion_paths, moved, search
 from dpspec.reason.small_spaces import allowance, entries, own_pairs
 from dpspec.specfile.document import SpecDocument
-from dpspec.verifier.document import Standing
+from dpspec.verifier.standing import Standing
 from dpspec.verifier.verdict import Outcome
 
 

@@ -127,19 +127,13 @@ from dpspec.specfile.reader import (
 )
 from dpspec.specfile.table_input import WARNING
 from dpspec.specfile.writer import to_toml
-from dpspec.verifier.document import (
-    STANDING_WORDS,
-    FileReport,
-    Obligation,
-    Standing,
-    claim_of,
-    standing,
-    verify_document,
-)
+from dpspec.verifier.document import FileReport, verify_document
+from dpspec.verifier.obligations import Obligation
 from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change
+from dpspec.verifier.standing import STANDING_WORDS, Standing, claim_of, standing
 from dpspec.verifier.verdict import Witness
 
 __all__ = [

@@ -48,20 +48,7 @@ from dpspec.verifier.codec import error_from_data, error_to_data, from_data, to_
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import Asked, telling_event, with_probabilities
 from dpspec.verifier.exhaustive import NOTHING, asked_of, not_empty, verify as verify_exhaustively
-from dpspec.verifier.expression import (
-    MOST_NUMBERS,
-    Atom,
-    Expression,
-    Outcomes,
-    Raised,
-    Shape,
-    atom,
-    filled,
-    numbers,
-    outcome_atom,
-    shape_text,
-    written,
-)
+from dpspec.verifier.expression import Expression, filled, numbers
 from dpspec.verifier.functions import ERROR, SECONDS, FunctionError, FunctionJudge, NamedFunction, PowerError, Sampling, parts_of
 from dpspec.verifier.observation import (
     Observed,
@@ -72,6 +59,7 @@ from dpspec.verifier.observation import (
     observed_raise,
     steady,
 )
+from dpspec.verifier.outputs import MOST_NUMBERS, Atom, Outcomes, Raised, Shape, atom, outcome_atom, shape_text, written
 from dpspec.verifier.plugin_calls import computed_law
 from dpspec.verifier.proof import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Event, Notice, ProofStep, UniverseResult, Witness

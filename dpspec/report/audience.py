@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 LEVELS = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10))
 FACTORS = (2, 10)

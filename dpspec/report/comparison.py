@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from dpspec.reason.search import Derivation
     from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 _STYLES = {Answer.IMPLIES: GOOD, Answer.SEPARATED: BAD, Answer.UNKNOWN: OPEN}
 _SENTENCES = {

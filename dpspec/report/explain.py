@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import Expectation, PromisedBeside, SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 _ARGUMENT = re.compile(r"^\s*([a-z_]+(?:, [a-z_]+)*):\s*(.*)$")
 _SECTIONS = ("Args:", "Raises:", "Returns:")

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     from dpspec.extension.loader import PluginInfo, Plugins
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import FileReport, Obligation, Standing
+    from dpspec.verifier.document import FileReport
     from dpspec.verifier.miniatures import Grown
+    from dpspec.verifier.obligations import Obligation
     from dpspec.verifier.replay import Replay
+    from dpspec.verifier.standing import Standing
     from dpspec.verifier.verdict import Event, UniverseResult, Verdict, Witness
 
 FORMAT = 1

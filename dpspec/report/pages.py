@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from dpspec.reason.search import Derivation
     from dpspec.risks.engine import Panel, RiskReport
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.document import FileReport
     from dpspec.verifier.replay import Replay
+    from dpspec.verifier.standing import Standing
     from dpspec.verifier.verdict import Verdict
 
 _DRAWN = 'compare, order, risk of one attacker and explain("flavours") have figures; dp.curve plots specifications'
@@ -422,7 +423,7 @@ def _replay(found: Replay, _: bool) -> RenderedPage:
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
     """Five blocks as in a file, without a claim status."""
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
     document = SpecDocument(id="specification", title="five blocks in Python", spec=spec, mechanism=mechanism)
     return document, Standing(word=Word.UNCHECKED, reason="it was not requested")

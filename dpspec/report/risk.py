@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.risks import Panel, RiskNumbers, RiskReport, RiskRow
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 Reasons = dict[tuple[str, str], int]
 """The number of each pair (theorem, assumption)."""

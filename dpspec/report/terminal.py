@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from dpspec.blocks.budget import Budget
     from dpspec.blocks.multiverse import Multiverse
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns: the range used on a terminal, and the width when the output is not one."""
@@ -375,7 +375,7 @@ def standing_data(found: Standing) -> dict[str, str]:
 
 def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
-    from dpspec.verifier.document import STANDING_WORDS
+    from dpspec.verifier.standing import STANDING_WORDS
 
     words = STANDING_WORDS[found.word]
     return Text.assemble((words, marked(found.word)[1]), f": {found.reason}")

@@ -47,9 +47,11 @@ if TYPE_CHECKING:
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.linter.finding import Finding
     from dpspec.specfile.document import SpecDocument
-    from dpspec.verifier.document import FileReport, Obligation, Standing
+    from dpspec.verifier.document import FileReport
     from dpspec.verifier.miniatures import Grown
+    from dpspec.verifier.obligations import Obligation
     from dpspec.verifier.replay import Replay
+    from dpspec.verifier.standing import Standing
     from dpspec.verifier.verdict import UniverseResult, Verdict, Witness
 
 
@@ -351,7 +353,7 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
 
 def together(found: Composition | PrivacyAccount) -> Standing:
     """The status of the total: the worst of its parts, and derived where each of them is verified."""
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
     standings = {line.part.id: line.part.standing for line in found.lines}
     word = joint_word(Word.UNCHECKED if one is None else one.word for one in standings.values())

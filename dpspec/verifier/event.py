@@ -25,7 +25,8 @@ from dpspec.laws.enclosures import EnclosedLaw
 from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.integers import IntegerLaw
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, OutputValue
-from dpspec.verifier.expression import Expression, form, kind_of, value, value_of
+from dpspec.verifier.expression import Expression, form, value
+from dpspec.verifier.outputs import kind_of, value_of
 from dpspec.verifier.verdict import Event
 
 Listed = FiniteLaw | ExponentialLaw | EnclosedLaw

@@ -1,7 +1,7 @@
 """The observable outcome of one call: the value that it returns, the exception that it raises, the text that it prints.
 
 Every engine distinguishes outcomes by `observed` alone: the enumerating one and the second opinion as it is, the sampling one
-through `dpspec.verifier.expression.atom`, which is made of it. Two calls have the same outcome when these agree:
+through `dpspec.verifier.outputs.atom`, which is made of it. Two calls have the same outcome when these agree:
 
     type     1, True, 1.0, np.int64(1) and Fraction(1) are five outcomes; so are a list and a tuple of equal parts
     value    with the sign of zero and the bits of NaN; a Decimal with its trailing zeros

@@ -29,11 +29,12 @@ from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.codec import from_data, to_data
-from dpspec.verifier.document import FileReport, Obligation
+from dpspec.verifier.document import FileReport
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import asked_of
 from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
+from dpspec.verifier.obligations import Obligation
 from dpspec.verifier.plugin_calls import computed_law
 from dpspec.verifier.proof import on_pair, on_pair_of_theorem
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness

@@ -40,7 +40,7 @@ from dpspec.verifier.components import Ties, names_read
 from dpspec.verifier.sensitivity import MissingStep, RecordChange, Sensitivity
 
 if TYPE_CHECKING:
-    from dpspec.verifier.document import Standing
+    from dpspec.verifier.standing import Standing
 
 TRIED = 12
 """The number of patterns of one cost that are turned into datasets."""

@@ -14,7 +14,9 @@ from dpspec_noise import Geometric
 from dpspec.base.words import Word
 from dpspec.extension import installed
 from dpspec.specfile import read_text
-from dpspec.verifier.document import claims, standing, verify_document
+from dpspec.verifier.document import verify_document
+from dpspec.verifier.obligations import claims
+from dpspec.verifier.standing import standing
 
 HEAD = 'schema = 1\nid = "attack"\ntitle = "attack"\n'
 NOISE = """

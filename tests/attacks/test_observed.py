@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dpspec.verifier.expression import atom
 from dpspec.verifier.observation import UnobservableError, observed, observed_raise, steady
+from dpspec.verifier.outputs import atom
 
 ODD_NAN = struct.unpack(">d", b"\x7f\xf8\0\0\0\0\0\1")[0]
 DIFFERENT: list[Any] = [

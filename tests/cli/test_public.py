@@ -13,7 +13,7 @@ from dpspec.api import document_at
 from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.report.audience import audience_data, catalogue
-from dpspec.verifier.document import Standing
+from dpspec.verifier.standing import Standing
 
 STANDINGS = (
     Word.VERIFIED, Word.DERIVED, Word.MINIATURE, Word.RECORDED, Word.REFUTED, Word.UNCHECKED, Word.UNDECIDED, Word.PLUGIN,

@@ -25,7 +25,7 @@ from dpspec.comparison.yardstick import Yardstick, attacks, common_multiverse, c
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report import comparison as words
-from dpspec.verifier.document import Standing
+from dpspec.verifier.standing import Standing
 from tests.compare.hunting import contradicted, random_mechanism, tight
 
 ROOT = Path(__file__).parents[2]

@@ -18,7 +18,7 @@ from dpspec.base.words import Word
 from dpspec.composition import account_files, compose_files
 from dpspec.extension import installed
 from dpspec.specfile import new_spec, read_text, reader
-from dpspec.verifier.document import claim_of
+from dpspec.verifier.standing import claim_of
 
 REGISTRY = installed().registry
 SURVEY = new_spec("survey")

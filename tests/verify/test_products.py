@@ -7,7 +7,7 @@ from dpspec.base.words import Word
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.specfile import to_toml
-from dpspec.verifier.document import standing
+from dpspec.verifier.standing import standing
 
 
 def product(*parts, epsilon="ln(3)", name="product", **more):

@@ -8,8 +8,9 @@ from dpspec.base.errors import BudgetNotStatedError
 from dpspec.base.words import Word
 from dpspec.comparison.compare import Answer, Implication
 from dpspec.specfile.deployment import BlockProvenance, UnaccountedStep
-from dpspec.verifier.document import standing, verify_document
+from dpspec.verifier.document import verify_document
 from dpspec.verifier.exhaustive import verify as verify_exactly
+from dpspec.verifier.standing import standing
 from dpspec.verifier.verdict import Outcome
 
 STEP = UnaccountedStep(step="a threshold on true counts", effect="a missing region tells its count")

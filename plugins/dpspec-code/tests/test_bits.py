@@ -10,7 +10,7 @@ from dpspec_code.bits import OutputLattice, exponents, refute_bits
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.blocks.lists import ValueLists
-from dpspec.verifier.expression import Outcomes
+from dpspec.verifier.outputs import Outcomes
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, block
 

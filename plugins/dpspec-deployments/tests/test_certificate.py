@@ -328,7 +328,8 @@ def _relabelled(out: Path, spec: Path) -> Path:
 
 def test_a_claim_on_miniatures_only(made: tuple[Path, Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
     from dpspec.base.words import Word
-    from dpspec.verifier.document import FileReport, Standing
+    from dpspec.verifier.document import FileReport
+    from dpspec.verifier.standing import Standing
 
     stands = Standing(word=Word.MINIATURE, reason="on miniatures only")
     monkeypatch.setattr(FileReport, "standing", property(lambda self: stands))

@@ -25,7 +25,7 @@ from dpspec.base.errors import PluginContractError, RefutedReleaseError, Release
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.specfile.table_input import WARNING
-from dpspec.verifier.document import Standing, standing
+from dpspec.verifier.standing import Standing, standing
 
 SPEC = """\
 schema = 1

@@ -16,8 +16,9 @@ from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_code.sampled.engine import refute
 
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.expression import Expression, Raised, atom, form, outcome_atom
+from dpspec.verifier.expression import Expression, form
 from dpspec.verifier.observation import UnobservableError, observed, observed_raise
+from dpspec.verifier.outputs import Raised, atom, outcome_atom
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim
 

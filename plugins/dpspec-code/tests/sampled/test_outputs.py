@@ -24,7 +24,7 @@ from dpspec_code.sampled.events import (
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.space import presented
-from dpspec.verifier.expression import Outcomes, Raised, atom, written
+from dpspec.verifier.outputs import Outcomes, Raised, atom, written
 from tests.verify.toys import block
 
 ODD = [

@@ -24,15 +24,15 @@ from __future__ import annotations
 import heapq
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from functools import cache
 
 import attrs
 
 from dpspec.base.errors import NotInSpaceError
 from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.parts import Changes, nesting_of
+from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.grammar.structure import CountChanges, View
+from dpspec.verifier.laminar import with_outer
 
 Where = tuple[tuple[str, tuple[str, ...]], ...]
 """The conditions of a table: for some attributes, the categories that are counted."""
@@ -85,13 +85,13 @@ class SeenAttributes:
         named: dict[str, dict[frozenset[str], None]] = {}
         for table in tables:
             conditions = dict(table.where)
-            for name in _with_outer((*table.attributes, *conditions), known):
+            for name in with_outer((*table.attributes, *conditions), known):
                 named.setdefault(name, {})
             for attribute, categories in conditions.items():
                 named[attribute][frozenset(categories)] = None
         for sets in singled:
             for attribute, chosen in sets.items():
-                for name in _with_outer((attribute,), known):
+                for name in with_outer((attribute,), known):
                     named.setdefault(name, {})
                 named[attribute].update(dict.fromkeys(chosen))
         return cls(
@@ -135,8 +135,8 @@ class SeenAttributes:
         """The attributes that the attributes of a table determine or restrict: those they lie within, and those that lie in
         them."""
         known = {a.name: a for a in every}
-        looked = _with_outer((*table.attributes, *(name for name, _ in table.where)), known)
-        return {name for name in known if _with_outer((name,), known) & looked}
+        looked = with_outer((*table.attributes, *(name for name, _ in table.where)), known)
+        return {name for name in known if with_outer((name,), known) & looked}
 
     def roots(self) -> tuple[str, ...]:
         """The attributes that lie within none."""
@@ -269,95 +269,6 @@ def change_of(sides: Sequence[Sides], *, is_added: bool) -> CountChanges:
     return moved if any(moved) else ()
 
 
-# --- laminar families -----------------------------------------------------------------------------
-
-
-MOST_FAMILIES = 32
-"""The largest number of laminar parts of the invariants that are tried; each of them bounds the constant."""
-
-
-def laminar_parts(
-    tables: Sequence[Marginal], space: DatasetSpace, unit: str, read: Callable[[Marginal], bool] = lambda _: True
-) -> list[tuple[Marginal, ...]]:  # fmt: skip
-    """Largest laminar parts of some tables, one of them all where that is laminar; without tables the empty one.
-
-    Args:
-        tables: the tables.
-        space: the dataset space.
-        unit: the unit of the tables.
-        read: whether a table can matter. Those that cannot are put to a part where they fit, and few make parts of
-            their own.
-    """
-    known = {a.name: a for a in space.attributes_of(unit)}
-    matter = [table for table in tables if read(table)]
-    alike = dict[tuple[bool, frozenset[Marginal]], Marginal]()
-    for table in tables:  # for the other tables: whether records may be added elsewhere, and to which parts they fit
-        if not read(table):
-            fitting = frozenset(other for other in matter if _are_nested(table, other, known))
-            alike.setdefault((bool(table.where), fitting), table)
-    matter += alike.values()
-    near: list[set[int]] = [set() for _ in matter]
-    for (i, one), (j, other) in itertools.combinations(enumerate(matter), 2):
-        if _are_nested(one, other, known):
-            near[i].add(j)
-            near[j].add(i)
-    cliques = sorted(itertools.islice(_cliques(near), MOST_FAMILIES), key=lambda clique: (-len(clique), clique))
-    found = []
-    for clique in cliques:
-        part = dict.fromkeys(matter[place] for place in clique)
-        for table in tables:
-            if not read(table) and all(_are_nested(table, other, known) for other in part):
-                part[table] = None
-        found.append(tuple(table for table in tables if table in part))
-    return found
-
-
-def _cliques(near: Sequence[set[int]]) -> Iterator[tuple[int, ...]]:
-    """The largest sets of places that are all near each other (Bron and Kerbosch 1973)."""
-    waiting: list[tuple[tuple[int, ...], set[int], set[int]]] = [((), set(range(len(near))), set())]
-    while waiting:
-        clique, candidates, done = waiting.pop()
-        if not candidates and not done:
-            yield tuple(sorted(clique))
-            continue
-        pivot = max(candidates | done, key=lambda place: len(near[place] & candidates))
-        for place in sorted(candidates - near[pivot]):
-            waiting.append(((*clique, place), candidates & near[place], done & near[place]))
-            candidates = candidates - {place}
-            done = done | {place}
-
-
-def _are_nested(one: Marginal, other: Marginal, known: Mapping[str, Attribute]) -> bool:
-    """Whether any cell of the one table and any of the other are seen to be disjoint, or one to lie in the other."""
-    ours, theirs = dict(one.where), dict(other.where)
-    if any(not set(ours[name]) & set(theirs[name]) for name in ours.keys() & theirs.keys()):
-        return True
-    return _refines(one, other, known) or _refines(other, one, known)
-
-
-def _with_outer(names: Iterable[str], known: Mapping[str, Attribute]) -> set[str]:
-    """Attributes with all that they lie within."""
-    found: set[str] = set()
-    for name in names:
-        outer: str | None = name
-        while outer is not None:
-            found.add(outer)
-            outer = known[outer].within
-    return found
-
-
-def _refines(fine: Marginal, coarse: Marginal, known: Mapping[str, Attribute]) -> bool:
-    """Whether each cell of the fine table is seen to lie in a cell of the coarse one, or outside all of them."""
-    visible = _with_outer(fine.attributes, known)
-    ours = {name: set(categories) for name, categories in fine.where}
-    fixed = visible | {name for name, categories in ours.items() if len(categories) == 1}
-    admitted = all(
-        name in fixed or (name in ours and (ours[name] <= set(categories) or not ours[name] & set(categories)))
-        for name, categories in coarse.where
-    )
-    return admitted and set(coarse.attributes) <= fixed
-
-
 # --- records of a pattern -------------------------------------------------------------------------
 
 
@@ -459,128 +370,3 @@ def pairs_of(
             yield space.dataset(left), space.dataset(right)
         except NotInSpaceError:
             continue
-
-
-# --- records inside the one that changes ------------------------------------------------------------
-
-MOST_MEMBERS = 24
-"""More members than this fall into cells in more ways than are looked through."""
-
-
-@attrs.frozen(kw_only=True)
-class MemberView:
-    """A view of smaller records, as a change of one larger record sees it.
-
-    Args:
-        outer: what its table looks at in the larger record.
-        cells: the number of cells into which the members of one larger record can fall.
-        most, in_cell: so many members of a larger record are counted at most, in all and in one cell.
-        is_monotone: whether only the largest changes matter.
-    """
-
-    outer: Marginal
-    cells: int
-    most: int
-    in_cell: int
-    is_monotone: bool
-
-    @classmethod
-    def of(cls, view: View, space: DatasetSpace, unit: str) -> MemberView | None:
-        """The view as larger records see it; None where one of them may hold any number of members."""
-        largest = nesting_of(space).most_within(view.table.unit, unit)
-        limits = [limit for limit in (largest, view.most) if limit is not None]
-        in_cell, own = view.most_in_cell(space), _cells(view.table, space, unit)
-        if not limits and in_cell is not None and own is not None:
-            limits = [in_cell * own]
-        if not limits:
-            return None
-        most = min(limits)
-        return cls(
-            outer=outer_part(view.table, space, unit),
-            cells=2 * most if own is None else min(own, 2 * most),
-            most=most,
-            in_cell=most if in_cell is None else in_cell,
-            is_monotone=view.tells_more_by_more,
-        )
-
-    @property
-    def ways(self) -> int | None:
-        """A bound of the number of `changes`; None where there are too many to count."""
-        if self.cells > 1 and self.most > MOST_MEMBERS:
-            return None
-        sizes = (self.most,) if self.is_monotone else range(self.most + 1)
-        each = [sum(len(partitions(size, cells, self.in_cell)) for size in sizes) for cells in range(self.cells + 1)]
-        return each[-1] ** 2
-
-    def changes(self, sides: Sides, *, kept: bool, is_added: bool) -> list[CountChanges]:
-        """The ways in which a change of the larger record may change the counts; those that others dominate are left out.
-
-        Args:
-            sides: what `outer` sees of the change.
-            kept: whether something reads the members as a whole, and they stay what they are.
-            is_added: whether the larger record is added.
-        """
-        inside, same = sides[:2], sides[2]
-        if is_added:
-            return self._signed(1) if inside[1] else [()]
-        if inside[0] and inside[1] and same:
-            return [()] if kept else self._exchanged()
-        gone, come = (self._signed(sign) if met else [()] for sign, met in zip((-1, 1), inside, strict=True))
-        if kept and inside[0] and inside[1]:
-            return sorted({_sorted((*(-part for part in parts), *parts)) for parts in self._partitions(self.cells)})
-        return sorted({_sorted((*one, *two)) for one in gone for two in come})
-
-    def _signed(self, sign: int) -> list[CountChanges]:
-        return sorted({_sorted(tuple(sign * part for part in parts)) for parts in self._partitions(self.cells)})
-
-    def _exchanged(self) -> list[CountChanges]:
-        """Members that go from some of the cells, and others that come to the rest of them."""
-        found = set()
-        for cells in range(self.cells + 1):
-            for gone in self._partitions(cells):
-                for come in self._partitions(self.cells - cells):
-                    found.add(_sorted((*(-part for part in gone), *come)))
-        return sorted(found)
-
-    def _partitions(self, cells: int) -> Iterator[CountChanges]:
-        """The distributions of members over some cells."""
-        total = min(self.most, self.in_cell * cells)
-        for number in (total,) if self.is_monotone else range(total + 1):
-            yield from partitions(number, cells, self.in_cell)
-
-
-def _sorted(changes: Sequence[int]) -> CountChanges:
-    return tuple(sorted(changes))
-
-
-@cache
-def partitions(number: int, parts: int, largest: int) -> tuple[CountChanges, ...]:
-    """A number as a sum of at most so many positive parts, none larger than `largest`, each sum once.
-
-    >>> partitions(4, 2, 3)
-    ((3, 1), (2, 2))
-    """
-    if number == 0:
-        return ((),)
-    if parts == 0:
-        return ()
-    firsts = range(min(number, largest), 0, -1)
-    return tuple(itertools.chain.from_iterable(
-        ((first, *rest) for rest in partitions(number - first, parts - 1, first)) for first in firsts
-    ))  # fmt: skip
-
-
-def outer_part(table: Marginal, space: DatasetSpace, unit: str) -> Marginal:
-    """The conditions and attributes of a table of smaller records that concern the larger record that contains them."""
-    known = {a.name for a in space.attributes_of(unit)}
-    where = tuple((name, categories) for name, categories in table.where if name in known)
-    return Marginal(attributes=tuple(name for name in table.attributes if name in known), unit=unit, where=where)
-
-
-def _cells(table: Marginal, space: DatasetSpace, unit: str) -> int | None:
-    """Into how many cells the members of one larger record can fall, or more; None where they cannot be counted."""
-    outer, where, found = {a.name for a in space.attributes_of(unit)}, dict(table.where), 1
-    for attribute in space.attributes_of(table.unit):
-        if attribute.name in table.attributes and attribute.name not in outer:
-            found *= len(where[attribute.name]) if attribute.name in where else attribute.size
-    return found

@@ -21,19 +21,9 @@ from dpspec.blocks.space import Dataset, Record
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View, cells_of
 from dpspec.laws.law import Law
-from dpspec.verifier.changes import (
-    MOST_MEMBERS,
-    MemberView,
-    Pattern,
-    SeenAttributes,
-    farthest,
-    outer_part,
-    pairs_of,
-    records_of,
-    replacements,
-    seen_by,
-)
+from dpspec.verifier.changes import Pattern, SeenAttributes, farthest, pairs_of, records_of, replacements, seen_by
 from dpspec.verifier.exhaustive import per_unit
+from dpspec.verifier.members import MOST_MEMBERS, MemberView, outer_part
 from dpspec.verifier.sensitivity import Cost, RecordChange, Sensitivity
 
 CROSSED = 20

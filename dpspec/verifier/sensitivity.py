@@ -50,19 +50,7 @@ from dpspec.laws.law import Law
 from dpspec.laws.location import Location
 from dpspec.laws.products import product_of
 from dpspec.laws.samples import drawn, sampled
-from dpspec.verifier.changes import (
-    AttributeChange,
-    MemberView,
-    Pattern,
-    SeenAttributes,
-    Sides,
-    change_of,
-    counts_of,
-    laminar_parts,
-    outer_part,
-    read_by,
-    sides_of,
-)
+from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, change_of, counts_of, read_by, sides_of
 from dpspec.verifier.components import (
     NOTHING_SEEN,
     Components,
@@ -74,6 +62,8 @@ from dpspec.verifier.components import (
     names_read,
 )
 from dpspec.verifier.exhaustive import PRECISIONS, per_unit
+from dpspec.verifier.laminar import laminar_parts
+from dpspec.verifier.members import MemberView, outer_part
 from dpspec.verifier.plugin_calls import guarded
 
 FEW_CASES = 40

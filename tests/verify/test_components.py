@@ -20,8 +20,9 @@ from dpspec.grammar.structure import NoisyCount, Structure
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.law import Law
 from dpspec.verifier import components
-from dpspec.verifier.changes import SeenAttributes, farthest, laminar_parts, replacements
+from dpspec.verifier.changes import SeenAttributes, farthest, replacements
 from dpspec.verifier.exhaustive import PRECISIONS
+from dpspec.verifier.laminar import laminar_parts
 from dpspec.verifier.lower_bound import Attaining
 from dpspec.verifier.sensitivity import Sensitivity
 

@@ -81,7 +81,7 @@ from dpspec.verifier.verdict import Outcome as Outcome, Verdict as Verdict
 from dpspec.base.exact import NumberLike
 from dpspec.grammar.attacker import AttackerModel
 from dpspec.grammar.attacker import Tolerance
-from dpspec.grammar.mechanism import Flavour
+from dpspec.grammar.flavour import Flavour
 
 __version__: str
 

@@ -54,7 +54,7 @@ from dpspec.report.explain import described_parameters, folded, glossary, prose
 
 if TYPE_CHECKING:
     from dpspec.blocks.invariant import Invariant
-    from dpspec.grammar.mechanism import Flavour
+    from dpspec.grammar.flavour import Flavour
 
 KINDS = (
     "spaces", "multiverses", "invariants", "relations", "input_divergences", "output_divergences", "budgets", "mechanisms",

@@ -34,7 +34,8 @@ import pytest
 
 if TYPE_CHECKING:
     from dpspec.base.errors import DpspecError
-    from dpspec.grammar.mechanism import Mechanism, PlainFunction
+    from dpspec.grammar.functions import PlainFunction
+    from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.obligations import Judgement, Obligation

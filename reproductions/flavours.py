@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dpspec import installed
 from dpspec.extension import Registry
-from dpspec.grammar.mechanism import Flavour
+from dpspec.grammar.flavour import Flavour
 from dpspec.specfile.document import flavour_document
 from dpspec.specfile.writer import to_toml
 

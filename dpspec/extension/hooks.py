@@ -167,15 +167,15 @@ BASES: dict[str, str] = {
     "output_divergences": "dpspec.blocks.output_divergence:OutputDivergence",
     "budgets": "dpspec.blocks.budget:Budget",
     "mechanisms": "dpspec.grammar.mechanism:Mechanism",
-    "flavours": "dpspec.grammar.mechanism:Flavour",
+    "flavours": "dpspec.grammar.flavour:Flavour",
     "attackers": "dpspec.grammar.attacker:AttackerModel",
     "tolerances": "dpspec.grammar.attacker:Tolerance",
     "routes": "dpspec.grammar.rule:Route",
     "tables": "dpspec.grammar.tables:TableBuilder",
     "formats": "dpspec.grammar.tables:TableFormat",
     "workers": "dpspec.grammar.workers:Workers",
-    "adapters": "dpspec.grammar.mechanism:DatasetAdapter",
-    "generators": "dpspec.grammar.mechanism:GeneratorAdapter",
+    "adapters": "dpspec.grammar.functions:DatasetAdapter",
+    "generators": "dpspec.grammar.functions:GeneratorAdapter",
     "rules": "dpspec.grammar.rule:Rule",
 }
 """The place of the base class of each kind."""

@@ -47,10 +47,10 @@ NAMES: Names = {
         "embedded": "dpspec.grammar.workers:Embedded",
     },
     "adapters": {
-        "list": "dpspec.grammar.mechanism:ListAdapter",
+        "list": "dpspec.grammar.functions:ListAdapter",
     },
     "generators": {
-        "numpy": "dpspec.grammar.mechanism:NumpyGenerator",
+        "numpy": "dpspec.grammar.functions:NumpyGenerator",
     },
     "rules": {
         "smaller-space": "dpspec.reason.rules:SmallerSpace",

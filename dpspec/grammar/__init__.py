@@ -14,12 +14,11 @@ if TYPE_CHECKING:
         Sense as Sense,
         Tolerance as Tolerance,
     )
+    from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
     from dpspec.grammar.mechanism import (
         Claim as Claim,
         CountLaws as CountLaws,
-        Example as Example,
         ExchangesValues as ExchangesValues,
-        Flavour as Flavour,
         Kept as Kept,
         KnownPower as KnownPower,
         LawsOnTables as LawsOnTables,
@@ -86,8 +85,6 @@ _HOMES = {
     "dpspec.grammar.mechanism": (
         "Claim",
         "CountLaws",
-        "Example",
-        "Flavour",
         "Kept",
         "KnownPower",
         "ExchangesValues",
@@ -107,6 +104,7 @@ _HOMES = {
         "stated_structure",
         "states_itself",
     ),
+    "dpspec.grammar.flavour": ("Example", "Flavour"),
     "dpspec.grammar.rule": (
         "Conversion",
         "BudgetFormula",

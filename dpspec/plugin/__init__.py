@@ -66,17 +66,15 @@ if TYPE_CHECKING:
         TableAttacker as TableAttacker,
         Tolerance as Tolerance,
     )
-    from dpspec.grammar.mechanism import (
+    from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
+    from dpspec.grammar.functions import (
         AdaptedFunction as AdaptedFunction,
-        Claim as Claim,
         DatasetAdapter as DatasetAdapter,
-        Example as Example,
-        Flavour as Flavour,
         GeneratorAdapter as GeneratorAdapter,
         LibraryModels as LibraryModels,
-        Mechanism as Mechanism,
         ModelledCall as ModelledCall,
     )
+    from dpspec.grammar.mechanism import Claim as Claim, Mechanism as Mechanism
     from dpspec.grammar.rule import Conversion as Conversion, Route as Route, Rule as Rule
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.tables import Table as Table
@@ -164,17 +162,15 @@ _HOMES = {
         "TableAttacker",
         "Tolerance",
     ),
-    "dpspec.grammar.mechanism": (
+    "dpspec.grammar.mechanism": ("Claim", "Mechanism"),
+    "dpspec.grammar.functions": (
         "AdaptedFunction",
-        "Claim",
         "DatasetAdapter",
-        "Example",
-        "Flavour",
         "GeneratorAdapter",
         "LibraryModels",
         "ModelledCall",
-        "Mechanism",
     ),
+    "dpspec.grammar.flavour": ("Example", "Flavour"),
     "dpspec.grammar.rule": (
         "Conversion",
         "Route",

@@ -32,7 +32,7 @@ from dpspec.blocks.parts import Entries, NumberLists, Trials, order_tried
 from dpspec.blocks.space import MEMBERS, presented
 from dpspec.blocks.trial_lists import Ray
 from dpspec.extension.loader import origins
-from dpspec.grammar.mechanism import PlainFunction, annotated, parameters_of
+from dpspec.grammar.functions import PlainFunction, annotated, parameters_of
 from dpspec.grammar.spec import blocks_of
 from dpspec.grammar.trial_datasets import MOST, pattern_datasets
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy

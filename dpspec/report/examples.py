@@ -17,7 +17,7 @@ from dpspec.base.errors import NotWritableError
 from dpspec.base.params import Data, Domain, Items, Nested, Pairs, Registered, Text, Truth, parameters
 from dpspec.extension import Entry, Registry
 from dpspec.grammar.attacker import TableAttacker
-from dpspec.grammar.mechanism import Flavour
+from dpspec.grammar.flavour import Flavour
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.writer import fragment, setting, to_toml
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.extension import Registry
-    from dpspec.grammar.mechanism import Flavour
+    from dpspec.grammar.flavour import Flavour
 
 NOTHING = "nothing"
 """The changes of the first flavour of all."""

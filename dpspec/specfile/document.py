@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from dpspec.base.exact import Bracket, Number
-    from dpspec.grammar.mechanism import Flavour, Mechanism
+    from dpspec.grammar.flavour import Flavour
+    from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.rule import Route
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.grammar.tables import TableLayout

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from dpspec.extension.loader import installed
-from dpspec.grammar.mechanism import Mechanism, PlainFunction
+from dpspec.grammar.functions import PlainFunction
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument

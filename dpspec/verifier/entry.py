@@ -13,7 +13,8 @@ from typing import Any
 
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Mechanism, PlainFunction
+from dpspec.grammar.functions import PlainFunction
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import verify, without_number

@@ -19,7 +19,8 @@ from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.packages import JUDGES, contributed, first_party, missing_package
-from dpspec.grammar.mechanism import Mechanism, PlainFunction
+from dpspec.grammar.functions import PlainFunction
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.verdict import Event, Verdict, Witness
 

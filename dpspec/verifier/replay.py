@@ -23,7 +23,8 @@ from dpspec.base.files import read_bytes, write_whole
 from dpspec.base.params import build
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
-from dpspec.grammar.mechanism import Mechanism, PlainFunction
+from dpspec.grammar.functions import PlainFunction
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text

@@ -28,7 +28,9 @@ from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
 from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
-from dpspec.grammar.mechanism import Claim, DatasetAdapter, Example, Flavour, GeneratorAdapter, Mechanism
+from dpspec.grammar.flavour import Example, Flavour
+from dpspec.grammar.functions import DatasetAdapter, GeneratorAdapter
+from dpspec.grammar.mechanism import Claim, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Report, Structure

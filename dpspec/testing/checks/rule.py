@@ -27,7 +27,8 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
-from dpspec.grammar.mechanism import Flavour, Mechanism
+from dpspec.grammar.flavour import Flavour
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw

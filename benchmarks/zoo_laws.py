@@ -16,7 +16,8 @@ import attrs
 import numpy as np
 from flint import arb, ctx
 
-from dpspec.base.exact import NumberLike, ball
+from dpspec.base.exact import NumberLike
+from dpspec.base.log_linear import ball
 from dpspec.laws import (
     AtomicLaw,
     DiscreteGaussianLaw,

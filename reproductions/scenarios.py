@@ -21,7 +21,8 @@ from dpspec_divergences.trade_off import GaussianTradeOff
 from flint import arb, ctx
 
 from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Bracket, NumberLike, ball, number, rational
+from dpspec.base.exact import Bracket, NumberLike, number, rational
+from dpspec.base.log_linear import ball
 from dpspec.base.params import Rational
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.integers import DiscreteGaussianShift

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 import attrs
 
 from dpspec.base.errors import NoFormulaError, NumericalError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.log_linear import ball
 from dpspec.base.promises import Promising
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from functools import cached_property, cmp_to_key
 import attrs
 from flint import arb, ctx, fmpq
 
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
+from dpspec.base.log_linear import ball
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth
 from dpspec.laws.numeric import ball_exponential, positive, rational_exponential

@@ -23,7 +23,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, largest, ln, number, rational
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, largest, ln, number, rational
+from dpspec.base.log_linear import ball
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.dichotomy import INFINITE, NOTHING, WORK_OF_CELLS, BallDichotomy, Cell, Cells, Dichotomy, rational_end, total

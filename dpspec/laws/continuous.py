@@ -17,7 +17,8 @@ import attrs
 from flint import arb, arb_series, ctx
 
 from dpspec.base.errors import NumericalError, ParameterError
-from dpspec.base.exact import MOST_BITS, Bracket, Number, NumberLike, ball, bits, ln, number, rational
+from dpspec.base.exact import Bracket, Number, NumberLike, ln, number, rational
+from dpspec.base.log_linear import MOST_BITS, ball, bits
 from dpspec.base.params import Exact
 from dpspec.base.promises import is_a
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich

@@ -40,7 +40,8 @@ import numpy.typing as npt
 from flint import arb, ctx
 
 from dpspec.base.errors import NumericalError
-from dpspec.base.exact import Bracket, Number, ceiling_of, floor_of, number
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.log_linear import ceiling_of, floor_of
 from dpspec.base.types import Floats
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift

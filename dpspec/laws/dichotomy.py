@@ -20,7 +20,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, NumericalError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, ceiling_of, number, rational
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
+from dpspec.base.log_linear import ball, ceiling_of
 from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
 from dpspec.laws.numeric import ball_exponential, hull, last_above, positive
 

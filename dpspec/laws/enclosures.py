@@ -28,7 +28,8 @@ import attrs
 from flint import acb, arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import NumberLike, ball, dyadic, rational
+from dpspec.base.exact import NumberLike, rational
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.laws.atoms import IDENTICAL, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.exponential import Exponential, ExponentialLaw

@@ -23,7 +23,8 @@ import attrs
 from flint import arb, ctx, fmpq, fmpq_poly
 
 from dpspec.base.errors import NumericalError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, ln, number, rational
+from dpspec.base.exact import Bracket, Number, NumberLike, ln, number, rational
+from dpspec.base.log_linear import ball
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw, OutputValue

@@ -28,7 +28,8 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import ZERO, Bracket, Number, ball, dyadic, number
+from dpspec.base.exact import ZERO, Bracket, Number, number
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.types import Floats
 from dpspec.laws.dichotomy import NOTHING, Dichotomy
 from dpspec.laws.pieces import UNIT, Lattice, LossPieces, Spread, Tilted, loss_pieces, total

@@ -19,7 +19,8 @@ import attrs
 from flint import arb, ctx, fmpq
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, ln, number, rational, relative_ball
+from dpspec.base.exact import Bracket, Number, NumberLike, ln, number, rational, relative_ball
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.base.promises import is_a
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of

@@ -25,7 +25,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import Bracket, NumberLike, ball, rational
+from dpspec.base.exact import Bracket, NumberLike, rational
+from dpspec.base.log_linear import ball
 from dpspec.base.promises import Promising
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy

@@ -19,7 +19,8 @@ from fractions import Fraction
 import attrs
 from flint import arb, ctx
 
-from dpspec.base.exact import Number, ball
+from dpspec.base.exact import Number
+from dpspec.base.log_linear import ball
 from dpspec.base.memo import memoize
 from dpspec.laws.dichotomy import Cell
 from dpspec.laws.numeric import hull

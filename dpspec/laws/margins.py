@@ -16,7 +16,8 @@ import attrs
 from flint import ctx
 
 from dpspec.base.errors import ParameterError
-from dpspec.base.exact import Bracket, NumberLike, ball, dyadic, number, rational
+from dpspec.base.exact import Bracket, NumberLike, number, rational
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.laws.continuous import LineLaw
 from dpspec.laws.integers import IntegerLaw
 

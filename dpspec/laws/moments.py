@@ -20,7 +20,7 @@ from functools import singledispatch
 import attrs
 from flint import acb, arb, ctx
 
-from dpspec.base.exact import ball
+from dpspec.base.log_linear import ball
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Cell, Dichotomy
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift

@@ -12,7 +12,8 @@ from fractions import Fraction
 
 from flint import arb, ctx, fmpz
 
-from dpspec.base.exact import Number, ball, bits
+from dpspec.base.exact import Number
+from dpspec.base.log_linear import ball, bits
 
 _MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64

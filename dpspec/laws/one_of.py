@@ -10,7 +10,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NotEnumerableError
-from dpspec.base.exact import ball
+from dpspec.base.log_linear import ball
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.continuous import GaussianLaw
 from dpspec.laws.dichotomy import Cell, Cells, Dichotomy

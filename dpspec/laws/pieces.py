@@ -29,7 +29,7 @@ import numpy.typing as npt
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, NumericalError
-from dpspec.base.exact import ceiling_of, floor_of
+from dpspec.base.log_linear import ceiling_of, floor_of
 from dpspec.base.types import Floats
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift

@@ -17,7 +17,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NumericalError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, dyadic, ln, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum

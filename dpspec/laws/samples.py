@@ -22,7 +22,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ball, ln, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
+from dpspec.base.log_linear import ball
 from dpspec.laws.atoms import Between, FiniteDichotomy
 from dpspec.laws.dichotomy import NOTHING, WORK_OF_A_FORMULA, Cell, Cells, Dichotomy, exact_atoms_of, growth_of
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift

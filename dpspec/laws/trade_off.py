@@ -43,7 +43,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, ball, dyadic, largest, number, rational
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, largest, number, rational
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.memo import memoize
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved

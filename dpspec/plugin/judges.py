@@ -22,7 +22,8 @@ from dpspec.base.errors import (
     harmless,
     text_of,
 )
-from dpspec.base.exact import INFINITY, ZERO, ball, ceiling_of, floor_of, rational
+from dpspec.base.exact import INFINITY, ZERO, rational
+from dpspec.base.log_linear import ball, ceiling_of, floor_of
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, PlacedRandomness, Words
 from dpspec.base.types import Progress

@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 import attrs
 
 from dpspec.base.errors import DpspecError, NotEnumerableError, NumericalError, count
-from dpspec.base.exact import INFINITY, Bracket, Number, dyadic, number
+from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.log_linear import dyadic
 from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant

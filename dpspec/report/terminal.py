@@ -22,7 +22,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count, harmless
-from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, ending_decimal, rounded_down, rounded_up
+from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, rounded_down, rounded_up
+from dpspec.base.log_linear import ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence, Relation

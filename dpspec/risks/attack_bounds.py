@@ -15,7 +15,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import Bracket, Number, NumberLike, ball, dyadic, rational
+from dpspec.base.exact import Bracket, Number, NumberLike, rational
+from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.memo import memoize
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw

@@ -17,7 +17,8 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import DpspecError
-from dpspec.base.exact import Bracket, Number, ball, floor_of, number
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.log_linear import ball, floor_of
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw

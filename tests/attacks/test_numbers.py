@@ -18,7 +18,8 @@ from fractions import Fraction
 import pytest
 
 from dpspec.base.errors import NumericalError, ParameterError
-from dpspec.base.exact import MOST_BITS, MOST_DIGITS, Bracket, ceiling_of, floor_of, number
+from dpspec.base.exact import MOST_DIGITS, Bracket, number
+from dpspec.base.log_linear import MOST_BITS, ceiling_of, floor_of
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw

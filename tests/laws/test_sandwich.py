@@ -7,7 +7,8 @@ import pytest
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
-from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.base.exact import INFINITY, Bracket, ln, number
+from dpspec.base.log_linear import ball
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, Sandwich, TwoSidedGeometricLaw, mixture, product
 from dpspec.laws.atoms import Between, merge, spread
 from dpspec.laws.dichotomy import BallDichotomy, Cell

@@ -19,7 +19,8 @@ import numpy as np
 from flint import arb, ctx
 
 from dpspec.base.errors import DpspecError, NoFormulaError, ReleaseError
-from dpspec.base.exact import Bracket, Number, ball, number
+from dpspec.base.exact import Bracket, Number, number
+from dpspec.base.log_linear import ball
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace

@@ -13,7 +13,8 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import INFINITY, Bracket, ball, ln, number
+from dpspec.base.exact import INFINITY, Bracket, ln, number
+from dpspec.base.log_linear import ball
 from dpspec.laws.atoms import Sandwich
 from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw

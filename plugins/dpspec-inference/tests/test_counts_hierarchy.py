@@ -23,7 +23,7 @@ from flint import arb
 from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import CertainTargetError, ParameterError
-from dpspec.base.exact import ball
+from dpspec.base.log_linear import ball
 from dpspec.laws.integers import DiscreteGaussianShift
 
 pytestmark = pytest.mark.slow

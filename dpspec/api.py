@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from dpspec.base.types import Progress
     from dpspec.blocks.invariant import Invariant
     from dpspec.blocks.space import Dataset
-    from dpspec.comparison.compare import Comparison, MechanismJudge, Order
+    from dpspec.comparison.compare import Comparison
+    from dpspec.comparison.order import Order
+    from dpspec.comparison.separations import MechanismJudge
     from dpspec.comparison.yardstick import Yardstick
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.extension.hooks import Registry
@@ -232,7 +234,8 @@ def compared(
     """
     import attrs
 
-    from dpspec.comparison.compare import compare as plainly, compare_products, restated
+    from dpspec.comparison.compare import compare as plainly, compare_products
+    from dpspec.comparison.one_schema import restated
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
@@ -756,7 +759,7 @@ def order_specs(
     import attrs
 
     from dpspec.base.jobs import in_order, jobs_for
-    from dpspec.comparison.compare import SharedAnswers, order_of_many
+    from dpspec.comparison.order import SharedAnswers, order_of_many
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
@@ -804,7 +807,7 @@ def find_yardsticks(
         NoYardstickError: no common space or universes; ParameterError: a number outside its domain.
     """
     from dpspec.blocks.parts import Membership
-    from dpspec.comparison.compare import restated
+    from dpspec.comparison.one_schema import restated
     from dpspec.comparison.yardstick import common_space, found_blocks, yardsticks
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of

@@ -30,13 +30,15 @@ from dpspec.base.log_linear import (
     MOST_BITS,
     START_PRECISION,
     Logs,
+    ball as ball,
     bits,
     canonical,
-    ceiling_of,
+    ceiling_of as ceiling_of,
     digits,
+    dyadic as dyadic,
     enclose,
     ending_decimal,
-    floor_of,
+    floor_of as floor_of,
     sign,
 )
 

@@ -26,7 +26,7 @@ from dpspec.blocks.input_divergence import InputDivergence, WithinDistance
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, miniatures
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
-from dpspec.comparison.compare import gaps
+from dpspec.comparison.gaps import gaps
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec

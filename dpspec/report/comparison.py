@@ -17,7 +17,9 @@ from dpspec.base.params import did_you_mean
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word, worst_code
 from dpspec.blocks.parts import Collections, nesting_of
-from dpspec.comparison.compare import Answer, Comparison, Direction, Implication, Order, Separation
+from dpspec.comparison.compare import Answer, Comparison, Direction, Implication
+from dpspec.comparison.order import Order
+from dpspec.comparison.separations import Separation
 from dpspec.report import terminal
 from dpspec.report.figures import BlockRow, DiagramBox, Figure, diagram, side_by_side
 from dpspec.report.json import bracket

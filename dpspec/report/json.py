@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from dpspec.base.exact import Bracket
     from dpspec.base.words import Word
     from dpspec.blocks.space import Dataset
-    from dpspec.comparison.compare import Argument, Comparison, Direction, Separation
+    from dpspec.comparison.compare import Comparison, Direction
+    from dpspec.comparison.separations import Argument, Separation
     from dpspec.extension.hooks import Entry, Provenance
     from dpspec.extension.loader import PluginInfo, Plugins
     from dpspec.grammar.spec import PrivacySpec

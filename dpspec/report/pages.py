@@ -30,7 +30,8 @@ from dpspec.report.json import answer
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
-    from dpspec.comparison.compare import Comparison, Order
+    from dpspec.comparison.compare import Comparison
+    from dpspec.comparison.order import Order
     from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
@@ -537,7 +538,7 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.verifier.document:FileReport": _file_report,
     "dpspec.verifier.replay:Replay": _replay,
     "dpspec.comparison.compare:Comparison": _comparison,
-    "dpspec.comparison.compare:Order": _order,
+    "dpspec.comparison.order:Order": _order,
     "dpspec.reason.search:Derivation": _derivation,
     "dpspec.reason.conversions:Conversions": _conversions,
     "dpspec.reason.conversions:TheoremNumbers": _theorems,

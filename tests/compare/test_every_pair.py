@@ -16,7 +16,8 @@ from dpspec_checker.check import check_derivation
 from dpspec.api import compare, read
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families as outside
-from dpspec.comparison.compare import Answer, Direction, Separation
+from dpspec.comparison.compare import Answer, Direction
+from dpspec.comparison.separations import Separation
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import allowance

@@ -16,7 +16,8 @@ from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords, on_one_schema
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.comparison.compare import Answer, Implication, restated
+from dpspec.comparison.compare import Answer, Implication
+from dpspec.comparison.one_schema import restated
 from dpspec.laws.law import FiniteLaw
 from dpspec.report.comparison import headline
 from dpspec.verifier.exhaustive import verify

@@ -17,7 +17,8 @@ from dpspec.base.errors import ParameterError, UnknownNameError
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.comparison.compare import Answer, Comparison, Direction, Order, order
+from dpspec.comparison.compare import Answer, Comparison, Direction
+from dpspec.comparison.order import Order, order
 from dpspec.report import comparison as words
 
 ROOT = Path(__file__).parents[2]

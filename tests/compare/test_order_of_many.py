@@ -19,7 +19,8 @@ from dpspec.blocks.budget import OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison import compare as engine
-from dpspec.comparison.compare import Answer, Implications, SharedAnswers, order, order_of_many
+from dpspec.comparison.compare import Answer
+from dpspec.comparison.order import Implications, SharedAnswers, order, order_of_many
 from dpspec.extension import installed
 from dpspec.laws import cumulant
 from dpspec.laws.atoms import IDENTICAL

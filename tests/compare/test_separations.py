@@ -13,7 +13,8 @@ from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases
 from dpspec.comparison.answers import Answered, extremal_answers, ladder, searched_answers
-from dpspec.comparison.compare import INSTANCE, MOST_UNDECIDED, Answer, Direction, search_separation
+from dpspec.comparison.compare import Answer, Direction
+from dpspec.comparison.separations import INSTANCE, MOST_UNDECIDED, search_separation
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import cases
 from dpspec.verifier.exhaustive import verify
@@ -183,7 +184,7 @@ def test_equal_pairs_of_laws_are_checked_once_and_few_that_no_precision_decides(
     found = search_separation(premise, conclusion, judge)
     assert found.separation is None
     assert 3 <= len(checked) == len(set(checked)) <= MOST_UNDECIDED
-    monkeypatch.setattr("dpspec.comparison.compare.MOST_UNDECIDED", 2)
+    monkeypatch.setattr("dpspec.comparison.separations.MOST_UNDECIDED", 2)
     checked.clear()
     found = search_separation(premise, conclusion, judge)
     assert len(checked) == 2

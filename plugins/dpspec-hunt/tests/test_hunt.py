@@ -91,7 +91,7 @@ def test_a_right_function_is_verified_and_one_mistake_refutes_it(repository, tmp
     wrong = right.replace(*change)
     assert wrong != right
     target, out = repository(right=right, wrong=wrong), tmp_path / "found"
-    answer = hunt(target, yes=True, seconds=5, out=out)
+    answer = hunt(target, yes=True, seconds=60, out=out)
     assert [(one.plan.drawing.module.name, one.outcome) for one in answer.value.functions] == [
         ("right", "verified"), ("wrong", "refuted"),
     ]  # fmt: skip

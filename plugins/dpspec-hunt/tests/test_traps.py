@@ -97,7 +97,7 @@ def harm(tmp_path):
 
 
 def found_in(target, **options):
-    value = hunt(target, yes=True, seconds=1, **options).value
+    value = hunt(target, yes=True, seconds=60, **options).value
     return {one.plan.drawing.place: one.outcome for one in value.functions}
 
 
@@ -127,7 +127,7 @@ def test_modules_that_are_called_as_those_of_python_and_of_dpspec(tmp_path, harm
     files["statistics.py"] = COUNT
     target = package(tmp_path / "second", files)
     before = sorted(target.rglob("*"))
-    value = hunt(target, yes=True, seconds=1).value
+    value = hunt(target, yes=True, seconds=60).value
     outcomes = {one.plan.drawing.place: (one.outcome, one.reason) for one in value.functions}
     assert {place: outcome for place, (outcome, _) in outcomes.items()} == {
         "mixed:noisy_count": "broken", "plain:noisy_count": "verified", "statistics:noisy_count": "broken",
@@ -204,7 +204,7 @@ def test_the_verdict_is_about_the_function_that_was_read_and_written_by_dpspec(t
         "pkg/own.py": "from .random import gauss\n" + COUNT,
         "pkg/decorated.py": wrong.replace("def noisy", DECORATOR + "def noisy"),
     })  # fmt: skip
-    value = hunt(target, yes=True, seconds=1).value
+    value = hunt(target, yes=True, seconds=60).value
     outcomes = {one.plan.drawing.place: (one.outcome, one.reason) for one in value.functions}
     assert {place: outcome for place, (outcome, _) in outcomes.items()} == {
         "forge:noisy_count": "broken", "rewrite:noisy_count": "refuted", "replace:noisy_count": "broken",

@@ -55,7 +55,7 @@ def read(body, folder, name):
 def check(right, part, mistake, folder, name):
     """The right code is verified, and by real runs too; the twin is not."""
     assert part in right
-    found = verify_claim(module(right, folder, f"{name}_right").drawn, CLAIM, seconds=60)
+    found = verify_claim(module(right, folder, f"{name}_right").drawn, CLAIM, seconds=600)
     assert found.outcome is Outcome.VERIFIED
     twin = read(right.replace(part, mistake), folder, f"{name}_twin")
     assert twin is None or twin.outcome is not Outcome.VERIFIED
@@ -372,7 +372,7 @@ def test_other_draws_of_scipy_are_not_verified(body, tmp_path):
     ],
 )
 def test_texts_that_show_more_are_not_verified(text, tmp_path):
-    found = verify_claim(module(text, tmp_path, f"text_{abs(hash(text))}").drawn, CLAIM, seconds=3)
+    found = verify_claim(module(text, tmp_path, f"text_{len(text)}").drawn, CLAIM, seconds=3)
     assert found.outcome is not Outcome.VERIFIED
 
 

@@ -376,7 +376,7 @@ def test_time_says_only_where_the_calls_end():
             log.append((tuple(x), rng.bit_generator.state["state"]["state"]))
             return len(x) + 3 * rng.standard_t(3)
 
-        refute(logged, claim(epsilon=1), draws=draws, seconds=None if draws else 1)
+        refute(logged, claim(epsilon=1), draws=draws, seconds=None)
         logs.append(log)
     short, long = (dict.fromkeys(log) for log in logs)
     shared = sum(call in long for call in short)

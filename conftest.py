@@ -12,6 +12,7 @@ import gc
 import hashlib
 import os
 import signal
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -40,6 +41,11 @@ for _library in ("OPENBLAS", "OMP", "MKL"):  # before numpy is imported; process
     os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
 """xdist has a worker for each processor already. Threads of OpenBLAS wait for each other busily: on processors that are all in
 use they take several times the processor time of what they compute."""
+
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+"""Without bytecode each process compiles all that it imports, and each worker of xdist rewrites all tests: twice the processor
+time of collection and of each start of the program. A test sees dpspec as users have it."""
 
 for name, examples in {"fast": 60, "slow": 60, "long": 1000}.items():
     settings.register_profile(name, derandomize=True, database=None, deadline=None, max_examples=examples)

@@ -59,11 +59,12 @@ def server() -> Iterator[str]:
         data = folder / "data"
         call(found / "initdb", "-D", data, "-U", "clerk", "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8")
         options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off"
-        call(found / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", "-w", "start")
+        patient = ("-w", "-t", "600")  # seconds by the clock; 60 by default, which a busy machine may need
+        call(found / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", *patient, "start")
         try:
             yield f"postgresql://clerk:{PASSWORD}@127.0.0.1:{port}"
         finally:
-            call(found / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+            call(found / "pg_ctl", "-D", data, "-m", "immediate", *patient, "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         with contextlib.suppress(OSError):

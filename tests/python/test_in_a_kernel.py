@@ -49,7 +49,7 @@ def ran(tmp_path_factory):
 
     cells = [nbformat.v4.new_code_cell(dedent(text).strip()) for text in CELLS.values()]
     config = Config(KernelManager={"transport_encryption": "auto"})  # as docs/conf.py has it
-    notebook, asked = nbformat.v4.new_notebook(cells=cells), {"reply": True, "timeout": 60}
+    notebook, asked = nbformat.v4.new_notebook(cells=cells), {"reply": True, "timeout": 600}
 
     async def talk(said: IO[str]) -> tuple[list[str], str]:
         client = nbclient.NotebookClient(notebook, config=config, allow_errors=True, timeout=600, kernel_name="python3")

@@ -25,6 +25,10 @@ psycopg = pytest.importorskip("psycopg", reason="8 tests of accounts in PostgreS
 PASSWORD = "hunter2"  # noqa: S105 - of the server that the test starts
 
 
+TRIED_PORTS = 5
+"""A port that was free may be taken before the server binds it: so many are tried."""
+
+
 def programs() -> Path | None:
     """The folder with initdb and pg_ctl."""
     folders = [Path(found).parent for found in [shutil.which("initdb")] if found]
@@ -40,9 +44,6 @@ def server() -> Iterator[str]:
         pytest.skip("8 tests of accounts in PostgreSQL left out: PostgreSQL is not installed")
     user = {"user": "nobody", "group": "nogroup", "extra_groups": []} if os.geteuid() == 0 else {}
     folder = Path(tempfile.mkdtemp(prefix="dpspec-postgresql-"))
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     try:
         secret = folder / "password"
         secret.write_text(PASSWORD, encoding="utf-8")
@@ -58,9 +59,18 @@ def server() -> Iterator[str]:
 
         data = folder / "data"
         call(found / "initdb", "-D", data, "-U", "clerk", "-A", "scram-sha-256", f"--pwfile={secret}", "--no-sync", "-E", "UTF8")
-        options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off"
         patient = ("-w", "-t", "600")  # seconds by the clock; 60 by default, which a busy machine may need
-        call(found / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", *patient, "start")
+        for attempt in range(TRIED_PORTS):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            options = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories= -c fsync=off"
+            try:
+                call(found / "pg_ctl", "-D", data, "-o", options, "-l", folder / "log", *patient, "start")
+                break
+            except AssertionError:  # another process may have taken the port in between
+                if attempt == TRIED_PORTS - 1:
+                    raise
         try:
             yield f"postgresql://clerk:{PASSWORD}@127.0.0.1:{port}"
         finally:

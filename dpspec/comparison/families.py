@@ -52,8 +52,9 @@ from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Sourc
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Answers, FiniteLaw, Law
+from dpspec.reason.event_by_event import broken
 from dpspec.reason.rules import determined
-from dpspec.reason.small_spaces import SmallCase, allowance, broken, cases, labeller, own_pairs, pairs, product
+from dpspec.reason.small_spaces import SmallCase, allowance, cases, labeller, own_pairs, pairs, product
 
 LISTED = 64
 """Spaces of at most this many datasets are cut."""

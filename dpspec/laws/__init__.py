@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from dpspec.base.lazy import late_names
 
 if TYPE_CHECKING:
+    from dpspec.laws.adaptive import Adaptive as Adaptive
     from dpspec.laws.atoms import (
         IDENTICAL as IDENTICAL,
         FiniteDichotomy as FiniteDichotomy,
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
         spread as spread,
     )
     from dpspec.laws.combine import (
-        Adaptive as Adaptive,
         Mixture as Mixture,
         OnDrawn as OnDrawn,
         OnSample as OnSample,
@@ -101,7 +101,6 @@ _HOMES = {
         "spread",
     ),
     "dpspec.laws.combine": (
-        "Adaptive",
         "Mixture",
         "OnDrawn",
         "OnSample",
@@ -113,6 +112,7 @@ _HOMES = {
         "push_forward",
         "repeated",
     ),
+    "dpspec.laws.adaptive": ("Adaptive",),
     "dpspec.laws.continuous": (
         "GaussianLaw",
         "GaussianShift",

@@ -34,11 +34,36 @@ from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec, key_of_blocks
 from dpspec.reason.conversions import ConversionPath, paths
-from dpspec.reason.small_spaces import event_by_event, pair_by_pair
+from dpspec.reason.event_by_event import EVENT_BY_EVENT, event_by_event
+from dpspec.reason.pair_by_pair import PAIR_BY_PAIR, pair_by_pair
 from dpspec.specfile.writer import to_toml
 
 FORMAT = "dpspec-derivation"
 VERSION = 1
+
+ARGUMENTS = {
+    PAIR_BY_PAIR: """\
+The last argument for an implication: on a small space, every pair of datasets that the conclusion compares.
+
+The premise grants t(x, x') = eps d(x, x') inside its universes, and under a metric between laws the shortest sum of such terms
+along datasets in between. A conclusion asks d_Pr'(P_x, P_x') <= a(x, x'). It follows from f(t) <= a on every pair, where f is the
+identity or the formula of a conversion. It holds where no argument from the form of two blocks is known, and explains less.""",
+    EVENT_BY_EVENT: """\
+Small spaces where both output divergences are seen on single events: an implication is decided, one way or the other.
+
+Where d_Pr(P, Q) <= t says P(S) <= e^a Q(S) + b for every event S (pure and approximate privacy, hockey sticks, total variation,
+trade-off curves), a specification is a list of inequalities p_x <= r p_y + s between the probabilities p_x = P_x(S) of one event,
+those of the complement 1 - p_x included. Two outcomes are enough: S and its complement are post-processing, which keeps the
+premise, and one event shows that a conclusion is broken. With p_v = q the largest probabilities that the premise allows are
+
+    p_x = min over paths from v to x of the inequalities along the path, applied to q,
+
+because p_y <= r p_y + s: no inequality leads below its start (so that Dijkstra's order finds them), and the laws of these p keep
+the premise. So the conclusion p_u <= r' p_v + s' follows exactly when p_u(q) - r' q - s' <= 0 for all q in [0, 1]. In q this is
+concave and piecewise linear, and its maximum is found by cutting with the straight pieces at both sides.""",
+}
+"""The definition of each argument, by its name."""
+"""The last arguments, tried where no chain of rules is found: the name of each, and what it does."""
 
 
 @attrs.frozen(kw_only=True)

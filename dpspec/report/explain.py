@@ -25,7 +25,7 @@ from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
 from dpspec.reason.conversions import paths, registered
 from dpspec.reason.rules import promise_for
-from dpspec.reason.small_spaces import ARGUMENTS
+from dpspec.reason.search import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket, facts, plain

@@ -41,7 +41,8 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import pairs_of_one_record, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.law import WORK_OF_A_LAW, FiniteLaw, Law, size_of
+from dpspec.laws.law import FiniteLaw, Law
+from dpspec.laws.work import WORK_OF_A_LAW, size_of
 
 MOST_LISTED = 256
 """A space of at most so many datasets is walked whole."""

@@ -28,7 +28,8 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.laws.law import WORK_OF_A_LAW, Law, work_of
+from dpspec.laws.law import Law
+from dpspec.laws.work import WORK_OF_A_LAW, work_of
 from dpspec.verifier.declarations import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.law_matrix import IndexPair, LawMatrix

@@ -22,7 +22,7 @@ from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
 MOST_WORK = 500_000
-"""Work of the search for a pair, in units of `dpspec.laws.law.work_of`, after which no further law is computed. The
+"""Work of the search for a pair, in units of `dpspec.laws.work.work_of`, after which no further law is computed. The
 whole search takes 3,000 to 250,000 units, and about a second, for a method of disclosure control on up to 100 cells; the limit is
 for laws of thousands of answers, or of outcomes whose number grows with the number of records: there it is 5 to 12 seconds."""
 

@@ -14,8 +14,8 @@ from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.pair_by_pair import PAIR_BY_PAIR, pair_by_pair
 from dpspec.reason.search import derive
-from dpspec.reason.small_spaces import PAIR_BY_PAIR, pair_by_pair
 from tests.compare.hunting import contradicted
 from tests.compare.test_rules import (
     BITS,

@@ -27,7 +27,8 @@ from dpspec.grammar.attacker import Sense
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.grammar.trial_datasets import trial_groups
-from dpspec.laws.combine import Adaptive, product
+from dpspec.laws.adaptive import Adaptive
+from dpspec.laws.combine import product
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
 from dpspec.risks import candidates, pairs_within, risk

@@ -22,7 +22,7 @@ from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups
-from dpspec.laws.law import work_of
+from dpspec.laws.work import work_of
 from dpspec.plugin import Attribute, Marginal, Mechanism, UnorderedRecords, define
 from dpspec.verifier import exhaustive
 from dpspec.verifier.exhaustive import READING, refute_on

@@ -24,8 +24,8 @@ from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.extension import installed
 from dpspec.grammar.rule import Step
+from dpspec.reason.event_by_event import BLOCKS, lines
 from dpspec.reason.search import Derivation, derive
-from dpspec.reason.small_spaces import BLOCKS, lines
 from dpspec.specfile import read_text
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome

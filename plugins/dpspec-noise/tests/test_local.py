@@ -46,7 +46,7 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.records import Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.tables import Table
-from dpspec.laws.combine import Adaptive
+from dpspec.laws.adaptive import Adaptive
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome

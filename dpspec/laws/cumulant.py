@@ -69,7 +69,10 @@ class AtomSum(Cumulant):
 
     def identity(self) -> Hashable | None:
         balls = [ball for atom in self.atoms for ball in atom]
-        return tuple(map(_exact_ball, balls)) if all(ball.is_finite() for ball in balls) else None
+        if not all(ball.is_finite() for ball in balls):
+            return None
+        # the middle and the radius are dyadic numbers, so this is the ball itself
+        return tuple((*ball.mid().man_exp(), *ball.rad().man_exp()) for ball in balls)
 
     def value(self, s: arb) -> arb:
         total = arb(0)
@@ -153,11 +156,6 @@ class _Question:
 @lru_cache(maxsize=256)
 def _searched(asked: _Question) -> Bracket | None:
     return _CumulantSearch.start(asked.cumulant, asked.top.enclose(ctx.prec), asked.precision).run()
-
-
-def _exact_ball(ball: arb) -> tuple[object, ...]:
-    """The middle and the radius of a finite ball, which are dyadic numbers."""
-    return (*ball.mid().man_exp(), *ball.rad().man_exp())
 
 
 @attrs.define

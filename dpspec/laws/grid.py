@@ -379,17 +379,13 @@ def _reach(factors: Sequence[Factor]) -> tuple[float, float]:
     losses."""
     variance = whole = single = 0.0
     for pieces, times in factors:
-        single = max(single, _seen_loss(pieces, times))
+        # a release, as often as it is made, has almost no loss above this one
+        single = max(single, _quantile(-pieces.losses, pieces.masses * times, _UNSEEN))
         mean = total(pieces.losses * pieces.masses)
         variance += times * total((pieces.losses - mean) ** 2 * pieces.masses)
         whole += times * float(np.max(pieces.high) - np.min(pieces.low))
     narrow = min(_DEVIATIONS * math.sqrt(variance), whole)
     return narrow, min(max(narrow, 3 * single), whole)
-
-
-def _seen_loss(pieces: LossPieces, times: int) -> float:
-    """The loss above which a release, as often as it is made, has almost none."""
-    return _quantile(-pieces.losses, pieces.masses * times, _UNSEEN)
 
 
 def _lowest_seen(pieces: LossPieces, times: int) -> float:

@@ -80,7 +80,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
                 ratio = (p // common, q // common)
                 p_before, q_before = merged.get(ratio, (0, 0))
                 merged[ratio] = (p_before + times * p, q_before + times * q)
-        return tuple(sorted(merged.values(), key=cmp_to_key(lambda one, two: two[0] * one[1] - one[0] * two[1])))
+        return tuple(sorted(merged.values(), key=cmp_to_key(_by_falling_ratio)))
 
     def signature(self) -> Hashable:
         return FiniteDichotomy, self.exact_atoms()
@@ -218,6 +218,10 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
             return INFINITE
         found = supremum(self._sum, top=top.upper, precision=precision)
         return Bracket.exactly(self.relative_entropy) if found is None else found
+
+
+def _by_falling_ratio(one: tuple[int, int], two: tuple[int, int]) -> int:
+    return two[0] * one[1] - one[0] * two[1]
 
 
 IDENTICAL = FiniteDichotomy((1,), (1,), 1, 1)

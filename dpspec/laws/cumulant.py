@@ -196,7 +196,13 @@ class _CumulantSearch:
     @classmethod
     def start(cls, cumulant: Cumulant, top: arb, precision: int) -> _CumulantSearch:
         limit = cumulant.derivatives(arb(0))[0]
-        first, sign = _monotone_stretch(cumulant, _power_of_two_below((1 / top).lower()))
+        limit_of_reach = (1 / top).lower()
+        reach = arb(1)  # the largest power of two that is at most 1/top
+        while reach > limit_of_reach:
+            reach /= 2
+        while reach * 2 <= limit_of_reach:
+            reach *= 2
+        first, sign = _monotone_stretch(cumulant, reach)
         if sign == 0:
             first = first.min(arb(2) ** (-(precision // 2)))
         tolerance = arb(2) ** (-(precision // 2))
@@ -308,15 +314,6 @@ def _curvature_sign(cumulant: Cumulant, left: arb, right: arb) -> int:
     if direct < 0 or expanded < 0:
         return -1
     return 1 if direct > 0 or expanded > 0 else 0
-
-
-def _power_of_two_below(value: arb) -> arb:
-    power = arb(1)
-    while power > value:
-        power /= 2
-    while power * 2 <= value:
-        power *= 2
-    return power
 
 
 def enclosed_limit(cumulant: Cumulant) -> Bracket:

@@ -300,7 +300,9 @@ class Totals(TiltedCurve):
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
         if size < _WIDENED and reach > _WIDER * narrow:  # as fine as without the losses of single releases
             size = min(_WIDENED, size << math.ceil(math.log2(reach / narrow)))
-        wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * max(_lowest_seen(*one) for one in coarse) / reach))))
+        # below minus this loss a release, as often as it is made, has few losses: they hardly count in a tilted law
+        lowest = max(_quantile(pieces.losses, pieces.masses * times, _SELDOM) for pieces, times in coarse)
+        wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * lowest / reach))))
         widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
         step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
         fine = [
@@ -386,11 +388,6 @@ def _reach(factors: Sequence[Factor]) -> tuple[float, float]:
         whole += times * float(np.max(pieces.high) - np.min(pieces.low))
     narrow = min(_DEVIATIONS * math.sqrt(variance), whole)
     return narrow, min(max(narrow, 3 * single), whole)
-
-
-def _lowest_seen(pieces: LossPieces, times: int) -> float:
-    """Minus the loss below which a release, as often as it is made, has few: they hardly count in a tilted law."""
-    return _quantile(pieces.losses, pieces.masses * times, _SELDOM)
 
 
 def _quantile(keys: Floats, masses: Floats, least: float) -> float:

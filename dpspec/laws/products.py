@@ -547,19 +547,16 @@ def power(pair: Dichotomy, times: int) -> Dichotomy:
     if isinstance(pair, Power):
         return power(pair.pair, pair.times * times)
     if isinstance(pair, FiniteDichotomy):
-        return _multiplied(pair, times) if _bits(pair, times) < _MOST_BITS else _unmultiplied(pair, times)
+        atoms = len(pair.by_ratio)
+        # about how many bits the merged atoms have
+        bits = math.comb(times + atoms - 1, atoms - 1) * times * (pair.p_total.bit_length() + pair.q_total.bit_length())
+        return _multiplied(pair, times) if bits < _MOST_BITS else _unmultiplied(pair, times)
     return Power(pair, times)
 
 
 def _unmultiplied(pair: FiniteDichotomy, times: int) -> Power:
     has_two_atoms = len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio)
     return TwoAtomPower(pair, times) if has_two_atoms else Power(pair, times)
-
-
-def _bits(pair: FiniteDichotomy, times: int) -> int:
-    """About how many bits the merged atoms of a power have."""
-    atoms = len(pair.by_ratio)
-    return math.comb(times + atoms - 1, atoms - 1) * times * (pair.p_total.bit_length() + pair.q_total.bit_length())
 
 
 def _multiplied(pair: FiniteDichotomy, times: int) -> FiniteDichotomy:

@@ -370,15 +370,12 @@ def _by_events(pair: Dichotomy, precision: int) -> Number:
     for cell in _by_rising_ratio(pair, precision):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
-            found.append((_about_mu(level, error), level, error))
+            # Phi^-1(1 - a) - Phi^-1(b), roughly: it only selects the events that are evaluated
+            about = -sum(_about_quantile(float(end.mid()), float((1 - end).mid())) for end in (level, error))
+            found.append((about, level, error))
     found.sort(key=lambda event: event[0])
     best = (Bracket.around(_least_mu_at(level, error), least=0).lower for _, level, error in found[-_EVENTS:])
     return max(best, default=ZERO)
-
-
-def _about_mu(level: arb, error: arb) -> float:
-    """Phi^-1(1 - a) - Phi^-1(b), roughly: which events are evaluated."""
-    return -sum(_about_quantile(float(end.mid()), float((1 - end).mid())) for end in (level, error))
 
 
 def _about_quantile(below: float, above: float) -> float:

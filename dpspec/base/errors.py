@@ -40,7 +40,9 @@ def harmless(text: str, keep: str = "\n\t") -> str:
     """
     if text.isprintable():
         return text
-    return "".join(letter if _fine(letter, keep) else _escaped(letter) for letter in text)
+    return "".join(
+        letter if _fine(letter, keep) else letter.encode("unicode_escape", "surrogatepass").decode("ascii") for letter in text
+    )
 
 
 def harmless_json(text: str) -> str:
@@ -76,10 +78,6 @@ def in_markup(text: str) -> str:
 
 def _fine(letter: str, keep: str) -> bool:
     return letter.isprintable() or letter in keep or unicodedata.category(letter) in _SHOWN
-
-
-def _escaped(letter: str) -> str:
-    return letter.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
 # --- small texts ----------------------------------------------------------------------------------

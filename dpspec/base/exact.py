@@ -192,7 +192,9 @@ class Number:
     def __mul__(self, other: Number | Scalar) -> Number:
         other = number(other)
         if self.infinite or other.infinite:
-            return _infinite_product(self, other)
+            if _sign(self) <= 0 or _sign(other) <= 0:
+                raise NumericalError(f"{self} * {other}", "is not defined", "0 x infinity never decides anything")
+            return INFINITY
         if self.root == 2 and other.root == 2:
             return self.squared() if self == other else (self.squared() * other.squared()).sqrt()
         if other.is_rational:
@@ -226,9 +228,10 @@ class Number:
         if self.root != 1 or _sign(self) < 0:
             raise NumericalError(f"sqrt({self})", "has no exact form")
         if self.is_rational:
-            exact = _rational_sqrt(self.rational_part)
-            if exact is not None:
-                return number(exact)
+            value = self.rational_part
+            top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
+            if top * top == value.numerator and bottom * bottom == value.denominator:
+                return number(Fraction(top, bottom))
         return attrs.evolve(self, root=2)
 
     def _scaled(self, factor: Fraction) -> Number:
@@ -402,17 +405,6 @@ def _parse(text: str, subject: str) -> Number:
 def _sign(value: Number) -> int:
     """The sign of a number (of what is under the root, for a root)."""
     return 1 if value.infinite else sign(value.rational_part, value.logs)
-
-
-def _infinite_product(left: Number, right: Number) -> Number:
-    if _sign(left) <= 0 or _sign(right) <= 0:
-        raise NumericalError(f"{left} * {right}", "is not defined", "0 x infinity never decides anything")
-    return INFINITY
-
-
-def _rational_sqrt(value: Fraction) -> Fraction | None:
-    top, bottom = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    return Fraction(top, bottom) if top * top == value.numerator and bottom * bottom == value.denominator else None
 
 
 def _compare(left: Number, right: Number) -> int:

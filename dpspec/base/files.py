@@ -153,7 +153,11 @@ def whole(path: Path, mode: int | None = None) -> Iterator[Path]:
     """
     if path.exists() and not path.is_file():
         raise IsADirectoryError(21, "is no file", str(path))
-    _sweep(path.parent)
+    with suppress(OSError):
+        for left in path.parent.glob(".*.part"):
+            named = _PART.fullmatch(left.name)
+            if named is not None and not _runs(int(named["process"])):
+                left.unlink(missing_ok=True)
     part = path.with_name(f".{os.urandom(8).hex()}.{os.getpid()}.part")
     os.close(os.open(part, flags("O_WRONLY", "O_CREAT", "O_EXCL", "O_CLOEXEC"), 0o600))
     try:
@@ -191,15 +195,6 @@ def to_disk(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
-
-
-def _sweep(folder: Path) -> None:
-    """Remove the parts of processes that are no more."""
-    with suppress(OSError):
-        for path in folder.glob(".*.part"):
-            named = _PART.fullmatch(path.name)
-            if named is not None and not _runs(int(named["process"])):
-                path.unlink(missing_ok=True)
 
 
 def lock(handle: int) -> None:

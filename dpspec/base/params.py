@@ -474,7 +474,11 @@ def _install_domains(cls: type, fields: list[attrs.Attribute[Any]]) -> list[attr
 
 
 def _with_domain(field: attrs.Attribute[Any], hints: Mapping[str, Any]) -> attrs.Attribute[Any]:
-    domain = _declared_domain(field, hints)
+    domain: Domain | None
+    if "domain" in field.metadata:
+        domain = field.metadata["domain"]
+    else:
+        domain = next((found for found in _annotations(hints[field.name]) if isinstance(found, Domain)), None)
     if domain is None:
         return field
 
@@ -487,15 +491,6 @@ def _with_domain(field: attrs.Attribute[Any], hints: Mapping[str, Any]) -> attrs
         default = domain.read(default, field.name) if default is not None else None
     converter = attrs.converters.optional(convert) if default is None else convert
     return field.evolve(converter=converter, metadata=metadata)
-
-
-def _declared_domain(field: attrs.Attribute[Any], hints: Mapping[str, Any]) -> Domain | None:
-    if "domain" in field.metadata:
-        return typing.cast("Domain", field.metadata["domain"])
-    for argument in _annotations(hints[field.name]):
-        if isinstance(argument, Domain):
-            return argument
-    return None
 
 
 def _annotations(annotation: Any) -> Sequence[Any]:

@@ -117,12 +117,8 @@ _replaced: Callable[..., frozenset[str]] = lru_cache(maxsize=8192)(_looked_up)
 
 def _first_complete(cls: type) -> int:
     """The place of the first class that left nothing open, the highest up; 0 where that is no other than this one."""
-    complete = (at for at, base in enumerate(cls.__mro__) if at and _is_complete(base))
-    return max(complete, default=0)
-
-
-def _is_complete(cls: type) -> bool:
-    return cls is not Promising and issubclass(cls, Promising) and not getattr(cls, "__abstractmethods__", ())
+    kinds = ((at, base) for at, base in enumerate(cls.__mro__) if at and base is not Promising and issubclass(base, Promising))
+    return max((at for at, base in kinds if not getattr(base, "__abstractmethods__", ())), default=0)
 
 
 def _neutral(cls: type) -> frozenset[str]:

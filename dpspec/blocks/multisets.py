@@ -276,19 +276,15 @@ def check_attributes(attributes: tuple[Attribute, ...], subject: str = "attribut
                 f"attribute {attribute.name}", "must come after the attribute that contains it", value=attribute.within
             )
         if attribute.within is not None:
-            _check_nesting(attribute, seen[attribute.within])
+            coarser, filled = seen[attribute.within], set(attribute.parents)
+            for parent in filled - set(coarser.categories):
+                coarser.index(parent)
+            if (len(filled) if attribute.parents else attribute.size) < coarser.size:
+                raise ParameterError(
+                    f"attribute {attribute.name}", f"leaves categories of {coarser.name} empty",
+                    "give each of them one at least, or leave them out there",
+                )  # fmt: skip
         seen[attribute.name] = attribute
-
-
-def _check_nesting(attribute: Attribute, coarser: Attribute) -> None:
-    filled = set(attribute.parents)
-    for parent in filled - set(coarser.categories):
-        coarser.index(parent)
-    if (len(filled) if attribute.parents else attribute.size) < coarser.size:
-        raise ParameterError(
-            f"attribute {attribute.name}", f"leaves categories of {coarser.name} empty",
-            "give each of them one at least, or leave them out there",
-        )  # fmt: skip
 
 
 def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -285,25 +286,16 @@ def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: Dataset
     for column in range(nullity):
         vector = [int(basis[row, column]) for row in range(len(cells))]
         if any(sum(a * v for a, v in zip(row, vector, strict=True)) for row in target):
-            pair = _split(vector, space)
-            if pair is not None:
-                return pair
+            with suppress(DpspecError):  # x or x' may lie outside the space
+                from_vector = ListedCells.needed_in(space).from_vector
+                left = from_vector(tuple(max(entry, 0) for entry in vector))
+                return left, from_vector(tuple(max(-entry, 0) for entry in vector))
     return None
 
 
 def _fixes_total(space: DatasetSpace) -> bool:
     coordinates = ListedCells.found_in(space)
     return coordinates is not None and coordinates.fixed_total()
-
-
-def _split(vector: Sequence[int], space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
-    try:
-        from_vector = ListedCells.needed_in(space).from_vector
-        left = from_vector(tuple(max(entry, 0) for entry in vector))
-        right = from_vector(tuple(max(-entry, 0) for entry in vector))
-    except DpspecError:
-        return None
-    return left, right
 
 
 def _walked_witness(

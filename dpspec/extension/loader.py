@@ -187,7 +187,10 @@ def _loaded(found: _FoundPlugins) -> PluginInfo:
         if found.fault is not None:
             raise found.fault
         module = found.module()
-        _check_api(name, module)
+        stated = getattr(module, "DPSPEC_API", API)
+        if stated != API:
+            rule = f"is written for plugin interface {stated!r}, this is {API}"
+            raise ApiVersionError(f"plugin {name}", rule, "install a fitting version")
         _check_hooks(name, module)
         entries = _register(module, found.provenance)
         _refuse_taken(entries, found.provenance)
@@ -199,14 +202,6 @@ def _loaded(found: _FoundPlugins) -> PluginInfo:
         failure = PluginLoadError(f"plugin {name}", rule, "correct or uninstall it")
         failure.__cause__ = problem
         return PluginInfo(provenance=found.provenance, status="failed", error=failure)
-
-
-def _check_api(name: str, module: Any) -> None:
-    stated = getattr(module, "DPSPEC_API", API)
-    if stated != API:
-        raise ApiVersionError(
-            f"plugin {name}", f"is written for plugin interface {stated!r}, this is {API}", "install a fitting version"
-        )
 
 
 def _check_hooks(name: str, module: Any) -> None:

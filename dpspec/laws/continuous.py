@@ -75,14 +75,9 @@ class LineLaw(LocationLaw):
     def breakpoints(self, precision: int) -> Sequence[Fraction]:
         # The span grows with the precision, so the number of cells grows faster: each of them must shrink.
         count = precision**2 // _BITS_PER_CELL
-        step = Fraction(_dyadic(self.spread() * self.span(precision) / count))
+        mantissa, exponent = math.frexp(self.spread() * self.span(precision) / count)
+        step = Fraction(math.ceil(mantissa * 256)) * Fraction(2) ** (exponent - 8)  # few bits, so that breakpoints stay short
         return [self.center + step * i for i in range(-count, count + 1)]
-
-
-def _dyadic(value: float) -> Fraction:
-    """A nearby number with few bits, so that breakpoints stay short."""
-    mantissa, exponent = math.frexp(value)
-    return Fraction(math.ceil(mantissa * 256)) * Fraction(2) ** (exponent - 8)
 
 
 def _center(value: NumberLike) -> Fraction:

@@ -442,7 +442,8 @@ class Contour(TiltedCurve):
     @CAREFUL
     def of(cls, parts: Sequence[tuple[Dichotomy, int]], precision: int) -> Contour | None:
         """None where the transform of a pair is not known, or all losses lie on one lattice: a grid has them as they are."""
-        if _on_one_lattice(parts):
+        spacings = {abs(pair.shift) / pair.variance if isinstance(pair, DiscreteGaussianShift) else None for pair, _ in parts}
+        if len(spacings) == 1 and None not in spacings:
             return None
         rows: dict[tuple[type[Transforms], int, int], list[tuple[Any, ...]]] = {}
         outside: list[tuple[TransformedPair, int]] = []
@@ -696,7 +697,8 @@ class Contour(TiltedCurve):
         ends = []
         for way in (1, -1):
             lower, upper = self.bounds(arb(here), tilt)
-            gap = abs(_log_quotient(lower if way < 0 else upper, delta) / slope) + _CLOSE * (1 + here)
+            bound = lower if way < 0 else upper
+            gap = abs((math.log(bound / delta) if bound else math.inf) / slope) + _CLOSE * (1 + here)
             if not math.isfinite(gap):
                 return None
             for turn in range(_STEPS):
@@ -708,16 +710,6 @@ class Contour(TiltedCurve):
                     ends.append(point)
                     break
         return (ends[1], ends[0]) if len(ends) == 2 else None
-
-
-def _on_one_lattice(parts: Sequence[tuple[Dichotomy, int]]) -> bool:
-    spacings = {abs(pair.shift) / pair.variance if isinstance(pair, DiscreteGaussianShift) else None for pair, _ in parts}
-    return len(spacings) == 1 and None not in spacings
-
-
-def _log_quotient(value: Fraction, delta: Fraction) -> float:
-    """About ln(value / delta)."""
-    return math.log(value / delta) if value else math.inf
 
 
 def _exponential(power: float) -> float:

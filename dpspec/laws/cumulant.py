@@ -69,7 +69,10 @@ class AtomSum(Cumulant):
 
     def identity(self) -> Hashable | None:
         balls = [ball for atom in self.atoms for ball in atom]
-        return tuple(map(_exact_ball, balls)) if all(ball.is_finite() for ball in balls) else None
+        if not all(ball.is_finite() for ball in balls):
+            return None
+        # the middle and the radius are dyadic numbers, so this is the ball itself
+        return tuple((*ball.mid().man_exp(), *ball.rad().man_exp()) for ball in balls)
 
     def value(self, s: arb) -> arb:
         total = arb(0)
@@ -155,11 +158,6 @@ def _searched(asked: _Question) -> Bracket | None:
     return _CumulantSearch.start(asked.cumulant, asked.top.enclose(ctx.prec), asked.precision).run()
 
 
-def _exact_ball(ball: arb) -> tuple[object, ...]:
-    """The middle and the radius of a finite ball, which are dyadic numbers."""
-    return (*ball.mid().man_exp(), *ball.rad().man_exp())
-
-
 @attrs.define
 class _Cell:
     left: arb
@@ -198,7 +196,13 @@ class _CumulantSearch:
     @classmethod
     def start(cls, cumulant: Cumulant, top: arb, precision: int) -> _CumulantSearch:
         limit = cumulant.derivatives(arb(0))[0]
-        first, sign = _monotone_stretch(cumulant, _power_of_two_below((1 / top).lower()))
+        limit_of_reach = (1 / top).lower()
+        reach = arb(1)  # the largest power of two that is at most 1/top
+        while reach > limit_of_reach:
+            reach /= 2
+        while reach * 2 <= limit_of_reach:
+            reach *= 2
+        first, sign = _monotone_stretch(cumulant, reach)
         if sign == 0:
             first = first.min(arb(2) ** (-(precision // 2)))
         tolerance = arb(2) ** (-(precision // 2))
@@ -310,15 +314,6 @@ def _curvature_sign(cumulant: Cumulant, left: arb, right: arb) -> int:
     if direct < 0 or expanded < 0:
         return -1
     return 1 if direct > 0 or expanded > 0 else 0
-
-
-def _power_of_two_below(value: arb) -> arb:
-    power = arb(1)
-    while power > value:
-        power /= 2
-    while power * 2 <= value:
-        power *= 2
-    return power
 
 
 def enclosed_limit(cumulant: Cumulant) -> Bracket:

@@ -182,7 +182,9 @@ class Dichotomy(ABC):
         width = high / 2**precision
 
         def excess(place: int) -> float:
-            return _log_excess(self.hockey_stick(place * width, precision=precision).lower, delta, precision)
+            lower = self.hockey_stick(place * width, precision=precision).lower
+            with ctx.workprec(precision + 64):  # the lower end: positive only where the hockey stick is proved above delta
+                return float((lower.enclose(precision + 64) / ball(delta)).log().lower())
 
         low, step = width * last_above(excess, int(low / width), 2**precision), width
         while low + step < high and self.hockey_stick(low + step, precision=precision).upper > delta:
@@ -330,12 +332,6 @@ def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
     return low
 
 
-def _log_excess(value: Number, delta: Fraction, precision: int) -> float:
-    """About ln(value / delta), and positive only where value > delta is proved."""
-    with ctx.workprec(precision + 64):
-        return float((value.enclose(precision + 64) / ball(delta)).log().lower())
-
-
 def _fraction(value: NumberLike, subject: str) -> Fraction:
     """A rational parameter, also when it comes as a `Number`."""
     return value.as_fraction() if isinstance(value, Number) and value.is_rational else rational(value, subject)
@@ -396,7 +392,10 @@ class Cell:
         p, q = self.p * other.p, self.q * other.q
         if p.is_zero() or q.is_zero():
             return Cell.lump(p, q)
-        return Cell(p, q, _lower_sum(self.low, other.low), _upper_sum(self.high, other.high))
+        # an infinite end stays one; inf - inf would be no number
+        low = self.low + other.low if self.low.is_finite() and other.low.is_finite() else arb.neg_inf()
+        high = self.high + other.high if self.high.is_finite() and other.high.is_finite() else arb.pos_inf()
+        return Cell(p, q, low, high)
 
     def gain(self, epsilon: arb, factor: arb) -> arb:
         """The hockey-stick integral over the cell, int max(dP - factor dQ, 0) with factor = e^epsilon."""
@@ -419,14 +418,6 @@ class Cell:
         floor = (-self.q * arb(-1).exp()).lower()
         least = (self.p * self.low).lower().max(floor) if self.low.is_finite() else floor
         return hull(least, (self.p * self.high).upper())
-
-
-def _lower_sum(left: arb, right: arb) -> arb:
-    return left + right if left.is_finite() and right.is_finite() else arb.neg_inf()
-
-
-def _upper_sum(left: arb, right: arb) -> arb:
-    return left + right if left.is_finite() and right.is_finite() else arb.pos_inf()
 
 
 Cells = tuple[Cell, ...]

@@ -280,7 +280,10 @@ def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
         return top, bottom
     step = _step(top, bottom)
     if max(terms[-1][0] - terms[0][0] for terms in (top, bottom)) > MOST_STEPS * step:
-        return _divided(top, bottom)
+        (r, a), (s, b) = top[0], bottom[0]
+        if len(top) == len(bottom) and _times(bottom, ((r - s, a / b),)) == top:
+            return ((r - s, a / b),), _ONE
+        return top, bottom
     polynomials = [_polynomial(terms, step) for terms in (top, bottom)]
     common = polynomials[0].gcd(polynomials[1])
     if common.degree() == 0:
@@ -294,14 +297,6 @@ def _step(*sums: Terms) -> Fraction:
     apart = [power - terms[0][0] for terms in sums for power, _ in terms[1:]]
     scale = math.lcm(*(each.denominator for each in apart))
     return Fraction(math.gcd(*(int(each * scale) for each in apart)), scale)
-
-
-def _divided(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
-    """c e^r where that is the quotient; else both as they are."""
-    (r, a), (s, b) = top[0], bottom[0]
-    if len(top) == len(bottom) and _times(bottom, ((r - s, a / b),)) == top:
-        return ((r - s, a / b),), _ONE
-    return top, bottom
 
 
 def _polynomial(terms: Terms, step: Fraction) -> fmpq_poly:

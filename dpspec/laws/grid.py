@@ -301,7 +301,9 @@ class Totals(TiltedCurve):
             return cls(tuple(coarse), GridLoss.on_lattice(laid, size))
         if size < _WIDENED and reach > _WIDER * narrow:  # as fine as without the losses of single releases
             size = min(_WIDENED, size << math.ceil(math.log2(reach / narrow)))
-        wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * max(_lowest_seen(*one) for one in coarse) / reach))))
+        # below minus this loss a release, as often as it is made, has few losses: they hardly count in a tilted law
+        lowest = max(_quantile(pieces.losses, pieces.masses * times, _SELDOM) for pieces, times in coarse)
+        wide = min(_LARGEST, 1 << math.ceil(math.log2(size * max(1.0, 1.5 * lowest / reach))))
         widest = max(float(np.max(pieces.high) - np.min(pieces.low)) for pieces, _ in coarse)
         step = 2.0 ** math.ceil(math.log2(max(reach / max(size / 2, size - 2 * count - 1), widest / _LARGEST)))
         fine = [
@@ -380,22 +382,13 @@ def _reach(factors: Sequence[Factor]) -> tuple[float, float]:
     losses."""
     variance = whole = single = 0.0
     for pieces, times in factors:
-        single = max(single, _seen_loss(pieces, times))
+        # a release, as often as it is made, has almost no loss above this one
+        single = max(single, _quantile(-pieces.losses, pieces.masses * times, _UNSEEN))
         mean = total(pieces.losses * pieces.masses)
         variance += times * total((pieces.losses - mean) ** 2 * pieces.masses)
         whole += times * float(np.max(pieces.high) - np.min(pieces.low))
     narrow = min(_DEVIATIONS * math.sqrt(variance), whole)
     return narrow, min(max(narrow, 3 * single), whole)
-
-
-def _seen_loss(pieces: LossPieces, times: int) -> float:
-    """The loss above which a release, as often as it is made, has almost none."""
-    return _quantile(-pieces.losses, pieces.masses * times, _UNSEEN)
-
-
-def _lowest_seen(pieces: LossPieces, times: int) -> float:
-    """Minus the loss below which a release, as often as it is made, has few: they hardly count in a tilted law."""
-    return _quantile(pieces.losses, pieces.masses * times, _SELDOM)
 
 
 def _quantile(keys: Floats, masses: Floats, least: float) -> float:

@@ -100,7 +100,8 @@ def is_heavier(p: Location, q: Location) -> bool:
 
 def ratio_range(p: Location, q: Location, low: LinePoint, high: LinePoint, precision: int) -> tuple[arb, arb]:
     """The range of ln(p/q) on an interval that holds no center in its inside."""
-    values = [_end_value(p, q, end, precision) for end in (low, high) if end is not None]
+    points = [ball(Fraction(end)) for end in (low, high) if end is not None]
+    values = [p.log_density(point, precision) - q.log_density(point, precision) for point in points]
     for end, side in ((low, -1), (high, 1)):
         if end is None:
             sign = tail_sign(p, q, side)
@@ -108,7 +109,7 @@ def ratio_range(p: Location, q: Location, low: LinePoint, high: LinePoint, preci
     vertex = _vertex(p, q, low, high, precision)
     if vertex is not None:
         values.append(p.log_density(vertex, precision) - q.log_density(vertex, precision))
-    return _smallest(values), _largest(values)
+    return -_largest([-value for value in values]), _largest(values)
 
 
 def ratio_supremum(p: Location, q: Location, precision: int) -> arb:
@@ -119,11 +120,6 @@ def ratio_supremum(p: Location, q: Location, precision: int) -> arb:
     points += [vertex for a, b in regions if (vertex := _vertex(p, q, a, b, precision)) is not None]
     values = [p.log_density(point, precision) - q.log_density(point, precision) for point in points]
     return functools.reduce(arb.max, values)
-
-
-def _end_value(p: Location, q: Location, end: Fraction, precision: int) -> arb:
-    point = ball(Fraction(end))
-    return p.log_density(point, precision) - q.log_density(point, precision)
 
 
 def _vertex(p: Location, q: Location, low: LinePoint, high: LinePoint, precision: int) -> arb | None:
@@ -149,10 +145,6 @@ def _largest(values: Sequence[arb]) -> arb:
     for value in values[1:]:
         best = best.max(value.upper())
     return best
-
-
-def _smallest(values: Sequence[arb]) -> arb:
-    return -_largest([-value for value in values])
 
 
 def log_density_range(law: Location, low: Fraction, high: Fraction, precision: int) -> arb:

@@ -78,7 +78,10 @@ class PrivacyLoss:
 
     def _tail(self, point: Number, precision: int, *, strict: bool) -> Bracket:
         if isinstance(self.pair, GaussianShift):
-            return _gaussian(self.pair, point, precision)
+            # L ~ N(mu^2/2, mu^2) (Kifer et al. 2022, Example 4.5)
+            with ctx.workprec(precision + 32):
+                mu = self.pair.mu_squared.enclose(precision + 32).sqrt()
+                return Bracket.around(normal_cdf(mu / 2 - point.enclose(precision + 32) / mu), least=0)
         if isinstance(self.pair, ProductDichotomy) and self.pair.is_blurred:
             return self._from_slopes(point, precision)
         try:
@@ -103,13 +106,6 @@ class PrivacyLoss:
             return Bracket.around(hull(least, most.min(arb(1))), least=0)
 
 
-def _gaussian(pair: GaussianShift, point: Number, precision: int) -> Bracket:
-    """L ~ N(mu^2/2, mu^2) (Kifer et al. 2022, Example 4.5)."""
-    with ctx.workprec(precision + 32):
-        mu = pair.mu_squared.enclose(precision + 32).sqrt()
-        return Bracket.around(normal_cdf(mu / 2 - point.enclose(precision + 32) / mu), least=0)
-
-
 # --- composition ----------------------------------------------------------------------------------
 
 
@@ -127,20 +123,14 @@ def compose(releases: Iterable[tuple[Dichotomy, int]]) -> Dichotomy:
     for pair, times in releases:
         if times < 0:
             raise ParameterError("times", "must be at least 0", value=times)
-        square = _rational_square(pair)
-        if times and square is not None:
-            squares.append((square, times))
+        if times and isinstance(pair, GaussianShift) and pair.mu_squared.is_rational:
+            squares.append((pair.mu_squared.as_fraction(), times))
         elif times:
             atoms = exact_atoms_of(pair)
             key = pair if atoms is None else atoms
             first, before = merged.get(key, (pair, 0))
             merged[key] = first, before + times
     return product_of_powers([*((pair, 1) for pair in _joined(squares)), *merged.values()])
-
-
-def _rational_square(pair: Dichotomy) -> Fraction | None:
-    """mu^2 of a Gaussian pair where it is rational."""
-    return pair.mu_squared.as_fraction() if isinstance(pair, GaussianShift) and pair.mu_squared.is_rational else None
 
 
 def _joined(squares: Sequence[tuple[Fraction, int]]) -> Sequence[GaussianShift]:

@@ -559,7 +559,12 @@ class Tilted:
     def of(cls, spreads: Sequence[Spread], step: float, size: int, tilt: float) -> Tilted:
         factors, norms = zip(*(spread.tilted(tilt, step) for spread in spreads), strict=True)
         factors, cut = zip(*(factor.without_ends() for factor in factors), strict=True)
-        mean, variance = _moments(factors, step)
+        mean = variance = 0.0  # about those of the sum
+        for factor in factors:
+            losses = factor.losses(step)
+            one = total(losses * factor.masses)
+            mean += factor.times * one
+            variance += factor.times * total((losses - one) ** 2 * factor.masses)
         start = sum(factor.first * factor.times for factor in factors)
         count = sum((len(factor.masses) - 1) * factor.times for factor in factors) + 1
         first, outside = start, 0.0
@@ -645,17 +650,6 @@ def _power(values: npt.NDArray[np.complex128], times: int) -> npt.NDArray[np.com
             assert result is not None  # noqa: S101
             return result
         np.multiply(square, square, out=square)
-
-
-def _moments(factors: Sequence[Spread], step: float) -> tuple[float, float]:
-    """About the mean and the variance of the sum."""
-    mean = variance = 0.0
-    for factor in factors:
-        losses = factor.losses(step)
-        one = total(losses * factor.masses)
-        mean += factor.times * one
-        variance += factor.times * total((losses - one) ** 2 * factor.masses)
-    return mean, variance
 
 
 def _escapes(factors: Sequence[Spread], step: float, ends: tuple[float, float], moments: tuple[float, float]) -> float:

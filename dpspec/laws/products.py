@@ -222,7 +222,7 @@ def have_few_atoms(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
 
     sums, bits = np.zeros(1), 0
     for pair, times in sorted(parts, key=lambda part: part[1] * len(part[0].by_ratio)):
-        losses = np.array([_log_ratio(p, q) for p, q in pair.by_ratio if p and q] or [0.0])
+        losses = np.array([math.log(p) - math.log(q) for p, q in pair.by_ratio if p and q] or [0.0])
         bits += times * (pair.p_total.bit_length() + pair.q_total.bit_length())
         for _ in range(times):
             wider = np.unique(np.rint(np.add.outer(sums, losses).ravel() / _APART)) * _APART
@@ -241,11 +241,6 @@ def _are_few_at_most(parts: Sequence[tuple[FiniteDichotomy, int]]) -> bool:
             return False
         atoms, bits = atoms * ratios**times, bits + times * (pair.p_total.bit_length() + pair.q_total.bit_length())
     return atoms <= _MOST_ATOMS_OF_PRODUCT and atoms * bits <= _MOST_BITS_OF_PRODUCT
-
-
-def _log_ratio(p: int, q: int) -> float:
-    """ln(p / q) of integers of any size."""
-    return math.log(p) - math.log(q)
 
 
 @attrs.frozen(eq=False)
@@ -552,22 +547,17 @@ def power(pair: Dichotomy, times: int) -> Dichotomy:
         return GaussianShift(pair.mu_squared * times)
     if isinstance(pair, Power):
         return power(pair.pair, pair.times * times)
-    return _finite(pair, times) if isinstance(pair, FiniteDichotomy) else Power(pair, times)
-
-
-def _finite(pair: FiniteDichotomy, times: int) -> Dichotomy:
-    return _multiplied(pair, times) if _bits(pair, times) < _MOST_BITS else _unmultiplied(pair, times)
+    if isinstance(pair, FiniteDichotomy):
+        atoms = len(pair.by_ratio)
+        # about how many bits the merged atoms have
+        bits = math.comb(times + atoms - 1, atoms - 1) * times * (pair.p_total.bit_length() + pair.q_total.bit_length())
+        return _multiplied(pair, times) if bits < _MOST_BITS else _unmultiplied(pair, times)
+    return Power(pair, times)
 
 
 def _unmultiplied(pair: FiniteDichotomy, times: int) -> Power:
     has_two_atoms = len(pair.by_ratio) == 2 and all(p and q for p, q in pair.by_ratio)
     return TwoAtomPower(pair, times) if has_two_atoms else Power(pair, times)
-
-
-def _bits(pair: FiniteDichotomy, times: int) -> int:
-    """About how many bits the merged atoms of a power have."""
-    atoms = len(pair.by_ratio)
-    return math.comb(times + atoms - 1, atoms - 1) * times * (pair.p_total.bit_length() + pair.q_total.bit_length())
 
 
 def _multiplied(pair: FiniteDichotomy, times: int) -> FiniteDichotomy:

@@ -68,16 +68,14 @@ def _corners(knots: Iterable[Sequence[NumberLike]]) -> tuple[Knot, ...]:
     if len(points) < 2 or points[0][0] != 0 or points[0][1] > 1 or points[-1] != _END:
         rule = "must start at level 0 with a value of at most 1, and end in (1, 0)"
         raise ParameterError("knots", rule, "give pairs (level, error), as in (0, 1), (1/4, 1/4), (1, 0)", value=_text(points))
-    turns = [_turn(*three) for three in zip(points, points[1:], points[2:], strict=False)]
+    turns = [  # positive where the slope grows at the middle point
+        (three[1] - two[1]) * (two[0] - one[0]) - (two[1] - one[1]) * (three[0] - two[0])
+        for one, two, three in zip(points, points[1:], points[2:], strict=False)
+    ]
     if any(turn < 0 for turn in turns) or any(error < 0 for _, error in points):
         rule = "must lie on a convex curve that is nowhere below 0"
         raise ParameterError("knots", rule, "mixing two tests gives all errors on the line between them", value=_text(points))
     return (points[0], *(point for point, turn in zip(points[1:], turns, strict=False) if turn), points[-1])
-
-
-def _turn(one: Knot, two: Knot, three: Knot) -> Fraction:
-    """Positive where the slope grows at the second point."""
-    return (three[1] - two[1]) * (two[0] - one[0]) - (two[1] - one[1]) * (three[0] - two[0])
 
 
 def _text(points: Sequence[Knot]) -> str:
@@ -373,15 +371,12 @@ def _by_events(pair: Dichotomy, precision: int) -> Number:
     for cell in _by_rising_ratio(pair, precision):
         level, error = level + cell.p, error - cell.q
         if level > 0 and error > 0 and level < 1 and error < 1:
-            found.append((_about_mu(level, error), level, error))
+            # Phi^-1(1 - a) - Phi^-1(b), roughly: it only selects the events that are evaluated
+            about = -sum(_about_quantile(float(end.mid()), float((1 - end).mid())) for end in (level, error))
+            found.append((about, level, error))
     found.sort(key=lambda event: event[0])
     best = (Bracket.around(_least_mu_at(level, error), least=0).lower for _, level, error in found[-_EVENTS:])
     return max(best, default=ZERO)
-
-
-def _about_mu(level: arb, error: arb) -> float:
-    """Phi^-1(1 - a) - Phi^-1(b), roughly: which events are evaluated."""
-    return -sum(_about_quantile(float(end.mid()), float((1 - end).mid())) for end in (level, error))
 
 
 def _about_quantile(below: float, above: float) -> float:

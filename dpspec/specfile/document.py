@@ -16,8 +16,6 @@ from dpspec.base.display import Showable
 from dpspec.base.exact import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dpspec.base.exact import Bracket, Number
     from dpspec.grammar.flavour import Flavour
     from dpspec.grammar.mechanism import Mechanism
@@ -115,7 +113,11 @@ class SecretMechanism:
         names = [parameter.name for parameter in self.parameters]
         chosen = itertools.product(*(parameter.values() for parameter in self.parameters))
         every = (dict(zip(names, values, strict=True)) for values in itertools.islice(chosen, MOST_VALUES))
-        return tuple((_said(values), attrs.evolve(cast("Any", self.mechanism), **values)) for values in every)
+        mechanism = cast("Any", self.mechanism)
+        return tuple(
+            (", ".join(f"{name} = {value}" for name, value in values.items()), attrs.evolve(mechanism, **values))
+            for values in every
+        )
 
     @property
     def is_listed(self) -> bool:
@@ -135,10 +137,6 @@ class SecretMechanism:
 
     def __str__(self) -> str:
         return f"{self.mechanism.name} ({'; '.join(map(str, self.parameters))})"
-
-
-def _said(values: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 @attrs.frozen(kw_only=True)

@@ -40,7 +40,8 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     {'const': 1}
     """
     blocks: dict[str, Any] = {block: {"$ref": f"#/$defs/{kind}-table"} for block, kind in BLOCK_KINDS.items()}
-    blocks["multiverse"] = {"anyOf": [blocks["multiverse"], _invariants_only()]}
+    invariants_only = _object({"invariants": _list({"$ref": "#/$defs/invariants"})}, ["invariants"])
+    blocks["multiverse"] = {"anyOf": [blocks["multiverse"], invariants_only]}
     budgets = ("amount", "budget-by-universe", "budget-not-stated", "budget-bounds")
     blocks["budget"] = {"anyOf": [*({"$ref": f"#/$defs/{name}"} for name in budgets), blocks["budget"]]}
     blocks["mechanism"] = {"$ref": "#/$defs/mechanisms-table"}
@@ -48,6 +49,8 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     secret = {"type": "object", "properties": {"secret": {"const": True}}, "oneOf": ranges}
     with_secret = {"type": "object", "required": ["type"], "not": {"additionalProperties": {"not": secret}}}
     required = [block for block in BLOCK_KINDS if block != "multiverse"]
+    of_part = {key: domain.schema() for key, domain in OF_PART.items()}
+    source = {**object_schema(PublishedSource), "anyOf": _either(("title", "doi", "arxiv", "url"))}
     properties = {
         "schema": {"const": SCHEMA},
         "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
@@ -63,10 +66,10 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "expect": _list({"$ref": "#/$defs/expectation"}),
         "explained": _list(_object({"finding": _TEXT, "because": _TEXT}, ["finding", "because"])),
         "change": _list(_object({"from": _HASH, "to": _HASH, "because": _TEXT, "approved_by": _TEXT}, [*_OF_CHANGE])),
-        "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _sources()]},
+        "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _list(source)]},
         "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
         "provenance": _object({block: _provenance() for block in BLOCKS}, []),
-        "part": _list({**_object({"title": _TEXT, **_told_of_parts(), **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
+        "part": _list({**_object({"title": _TEXT, **of_part, **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
         "unaccounted": _list(object_schema(UnaccountedStep)),
         "table": object_schema(TableLayout),
     }
@@ -92,7 +95,8 @@ def _kinds(registry: Registry) -> dict[str, Any]:
             continue
         entries = registry.usable(kind)
         defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}
-        bare = [name for entry in entries if not _required(entry) for name in (entry.name, entry.qualified_name)]
+        plain = [entry for entry in entries if not any(p.required for p in parameters(entry.cls))]
+        bare = [name for entry in plain for name in (entry.name, entry.qualified_name)]
         inside: list[dict[str, Any]] = [{"$ref": f"#/$defs/{kind}-table"}]
         defined[kind] = {"anyOf": [*inside, {"enum": bare}] if bare else inside}
     return defined
@@ -109,32 +113,22 @@ def _entry(entry: Entry) -> dict[str, Any]:
     }
 
 
-def _required(entry: Entry) -> bool:
-    return any(p.required for p in parameters(entry.cls))
-
-
 def _records(registry: Registry) -> dict[str, Any]:
     quantities = sorted({name for cls in registry.classes("output_divergences") for name in cls.budget_parameters})
     labelled = [_object({"label": {}, q: NUMBER_SCHEMA}, ["label", q]) for q in quantities]
     expectation = {"what": _TEXT, "tolerance": NUMBER_SCHEMA, "because": _TEXT, "route": {"$ref": "#/$defs/routes"}}
+    amounts = [_object({q: NUMBER_SCHEMA}, [q]) for q in quantities]
+    bounds = [{**_object({"at_least": amount, "at_most": amount}, []), "minProperties": 1} for amount in amounts]
     return {
-        "amount": _one_of(_object({q: NUMBER_SCHEMA}, [q]) for q in quantities),
+        "amount": _one_of(amounts),
         "budget-not-stated": _object({"stated": {"const": False}}, ["stated"]),
-        "budget-bounds": _one_of(_bounds(q) for q in quantities),
+        "budget-bounds": _one_of(bounds),
         "budget-by-universe": _object({"universe": _list(_one_of(labelled))}, ["universe"]),
         "ledger-part": _one_of(_object({"id": _TEXT, q: NUMBER_SCHEMA}, ["id", q]) for q in quantities),
         "expectation": _one_of(
             _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
         ),
     }
-
-
-def _told_of_parts() -> dict[str, Any]:
-    return {key: domain.schema() for key, domain in OF_PART.items()}
-
-
-def _sources() -> dict[str, Any]:
-    return _list({**object_schema(PublishedSource), "anyOf": _either(("title", "doi", "arxiv", "url"))})
 
 
 def _provenance() -> dict[str, Any]:
@@ -144,17 +138,8 @@ def _provenance() -> dict[str, Any]:
     return {**_object(held, ["how"]), "if": stated, "then": {"required": ["source"]}, "else": {"required": ["because"]}}
 
 
-def _bounds(quantity: str) -> dict[str, Any]:
-    amount = _object({quantity: NUMBER_SCHEMA}, [quantity])
-    return {**_object({"at_least": amount, "at_most": amount}, []), "minProperties": 1}
-
-
 def _either(keys: Iterable[str]) -> list[dict[str, Any]]:
     return [{"required": [key]} for key in keys]
-
-
-def _invariants_only() -> dict[str, Any]:
-    return _object({"invariants": _list({"$ref": "#/$defs/invariants"})}, ["invariants"])
 
 
 def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dpspec.base.errors import ReleaseError, TableError
 from dpspec.base.params import did_you_mean
 from dpspec.base.types import Progress
 from dpspec.blocks.parts import nesting_of, own_attributes
-from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
+from dpspec.blocks.space import MEMBERS, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.table_files import Formats, TableSource, held_table, read_households, sources_of_households
 from dpspec.grammar.tables import Table
@@ -147,7 +147,10 @@ def given_table(name: str, document: SpecDocument, unit: str, registry: Registry
         known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
         raise TableError("table", "is neither a file nor a registered table", known, value=name)
     table: Table = registry.get("tables", name)().build()
-    _check_columns(name, attributes, table.attributes)
+    expected, given = ({a.name: tuple(a.values()) for a in columns} for columns in (attributes, table.attributes))
+    for attribute in expected.keys() | given.keys():
+        if expected.get(attribute) != given.get(attribute):
+            raise TableError(f"table {name}", "has other columns or categories than the space", value=attribute)
     return table
 
 
@@ -163,10 +166,3 @@ def _check_members(table: Table, space: DatasetSpace) -> None:
         first = int(over[0])
         rule = f"holds more {inner} records than the {most} of the space ({over.size} such)"
         raise TableError(f"{outer} in row {first + 1}", rule, "correct the table, or the number of members in the specification")
-
-
-def _check_columns(name: str, wanted: tuple[Attribute, ...], given: tuple[Attribute, ...]) -> None:
-    expected, found = ({a.name: tuple(a.values()) for a in attributes} for attributes in (wanted, given))
-    for attribute in expected.keys() | found.keys():
-        if expected.get(attribute) != found.get(attribute):
-            raise TableError(f"table {name}", "has other columns or categories than the space", value=attribute)

@@ -18,13 +18,12 @@ if TYPE_CHECKING:
     from dpspec.base.exact import Bracket
     from dpspec.base.words import Word
     from dpspec.blocks.space import Dataset
-    from dpspec.comparison.compare import Argument, Comparison, Direction, Separation
+    from dpspec.comparison.compare import Comparison, Direction, Separation
     from dpspec.extension.hooks import Entry, Provenance
-    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.extension.loader import Plugins
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport, Obligation, Standing
-    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.verdict import Event, UniverseResult, Verdict, Witness
 
@@ -102,7 +101,17 @@ def _obligation(obligation: Obligation) -> JsonData:
         "outcome": obligation.word.word,
         "detail": obligation.detail,
         "exchanged": list(obligation.exchanged),
-        "grown": [_grown(line) for line in obligation.grown],
+        "grown": [
+            {
+                "size": line.size,
+                "values": list(line.values),
+                "constants": list(line.constants),
+                "grows": line.grows,
+                "refuted": line.refuted is not None,
+                "stopped": line.stopped,
+            }
+            for line in obligation.grown
+        ],
         "unproved": obligation.unproved,
         "claim": _claim(obligation),
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
@@ -122,17 +131,6 @@ def _claim(obligation: Obligation) -> str | None:
         return to_toml(obligation.spec, installed().registry)
     except NotWritableError:
         return None
-
-
-def _grown(line: Grown) -> JsonData:
-    return {
-        "size": line.size,
-        "values": list(line.values),
-        "constants": list(line.constants),
-        "grows": line.grows,
-        "refuted": line.refuted is not None,
-        "stopped": line.stopped,
-    }
 
 
 def replayed(found: Replay) -> JsonData:
@@ -284,14 +282,13 @@ def _blocks(spec: PrivacySpec) -> JsonData:
 def _direction(direction: Direction) -> JsonData:
     return {
         "answer": direction.answer.value,
-        "steps": [_step(step) for step in direction.steps],
+        "steps": [
+            {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
+            for step in direction.steps
+        ],
         "separation": None if direction.separation is None else _separation(direction.separation),
         "tried": list(direction.tried),
     }
-
-
-def _step(step: Argument) -> JsonData:
-    return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
 
 
 def _separation(found: Separation) -> JsonData:
@@ -312,17 +309,16 @@ def _separation(found: Separation) -> JsonData:
 def plugins(found: Plugins) -> JsonData:
     """The installed plugins, and all their faults."""
     return {
-        "plugins": [_plugin(info) for info in found.infos],
+        "plugins": [
+            {
+                **_provenance(info.provenance),
+                "status": info.status,
+                "errors": [fault for failed in info.faults() for fault in errors(failed)],
+                "registers": registered(info.entries),
+            }
+            for info in found.infos
+        ],
         "ambiguous": [fault for duplicate in found.registry.duplicates() for fault in errors(duplicate)],
-    }
-
-
-def _plugin(info: PluginInfo) -> JsonData:
-    return {
-        **_provenance(info.provenance),
-        "status": info.status,
-        "errors": [fault for found in info.faults() for fault in errors(found)],
-        "registers": registered(info.entries),
     }
 
 

@@ -50,7 +50,11 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
         lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, in place of what is not published"]
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
-        lines += _assumed(found.proved.assumptions)
+        assumptions = found.proved.assumptions
+        if len(assumptions) > _FEW:
+            lines.append(f"              under {len(assumptions)} assumptions, which --format json lists")
+        else:
+            lines += [f"              assumes {one}" for one in assumptions]
         empty = len(found.proved.vacuous)
         lines += (
             [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is required"]
@@ -91,7 +95,7 @@ def _answer(found: Measurement) -> str:
         return f"The least budget is {name} = {bracket_in_words(budget)}, exactly."
     if budget.upper.is_infinite:
         return f"The least budget is at least {name} = {_below(budget.lower)}; nothing was proved from above."
-    return f"The least budget is {name} between {_below(budget.lower)} and {_above(budget.upper)}."
+    return f"The least budget is {name} between {_below(budget.lower)} and {_rounded(budget.upper, math.ceil)}."
 
 
 def _below(value: Number) -> str:
@@ -99,23 +103,11 @@ def _below(value: Number) -> str:
     return _rounded(value, math.floor)
 
 
-def _above(value: Number) -> str:
-    """An upper end for people: itself where it is short, else rounded up to six decimals."""
-    return _rounded(value, math.ceil)
-
-
 def _rounded(value: Number, to: Callable[[Fraction], int]) -> str:
     if not value.is_rational or len(value.plain()) <= _SHORT:
         return value.plain()
     whole = to(value.as_fraction() * _MILLION)
     return number(Fraction(whole, _MILLION)).plain()
-
-
-def _assumed(assumptions: Sequence[str]) -> list[str]:
-    """Few assumptions in words; of many, their number."""
-    if len(assumptions) > _FEW:
-        return [f"              under {len(assumptions)} assumptions, which --format json lists"]
-    return [f"              assumes {one}" for one in assumptions]
 
 
 def _not_understood(found: Measurement) -> str:

@@ -39,7 +39,7 @@ from dpspec.risks.numbers import risk_numbers
 from dpspec.verifier.secrets import farthest_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -186,11 +186,8 @@ def _at(row: RiskRow) -> str:
 
 
 def _cell(statements: Sequence[RiskStatement], reasons: Reasons) -> str:
-    return "; ".join(f"{stated(said)} ({_reason(said, reasons)})" for said in statements)
-
-
-def _reason(statement: RiskStatement, reasons: Reasons) -> int:
-    return reasons.setdefault((statement.theorem, statement.assumption), len(reasons) + 1)
+    numbered = ((said, reasons.setdefault((said.theorem, said.assumption), len(reasons) + 1)) for said in statements)
+    return "; ".join(f"{stated(said)} ({reason})" for said, reason in numbered)
 
 
 def stated(statement: RiskStatement) -> str:
@@ -355,13 +352,8 @@ def _varies(rows: Sequence[RiskRow], name: str) -> bool:
 
 def _axis(rows: Sequence[RiskRow]) -> str | None:
     """The first name whose values are numbers and differ."""
-    return next(
-        (name for name in _names(rows) if _varies(rows, name) and all(_is_number(dict(row.at).get(name)) for row in rows)), None
-    )
-
-
-def _names(rows: Sequence[RiskRow]) -> Iterator[str]:
-    return iter(dict.fromkeys(name for row in rows for name, _ in row.at))
+    names = dict.fromkeys(name for row in rows for name, _ in row.at)
+    return next((name for name in names if _varies(rows, name) and all(_is_number(dict(row.at).get(name)) for row in rows)), None)
 
 
 def _is_number(value: str | None) -> bool:
@@ -397,17 +389,16 @@ def recommendation_data(tolerance: Tolerance, found: Recommendation) -> JsonData
         "assumption": found.assumption,
         "not_covered": list(found.not_covered),
         "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM},
-        "consequences": [_consequence(said) for said in found.consequences],
-    }
-
-
-def _consequence(said: RiskStatement) -> JsonData:
-    return {
-        "quantity": said.quantity,
-        "at": _pairs(said.at),
-        "value": bracket(said.value),
-        "theorem": said.theorem,
-        "assumption": said.assumption,
+        "consequences": [
+            {
+                "quantity": said.quantity,
+                "at": _pairs(said.at),
+                "value": bracket(said.value),
+                "theorem": said.theorem,
+                "assumption": said.assumption,
+            }
+            for said in found.consequences
+        ],
     }
 
 
@@ -418,11 +409,11 @@ def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[JsonData]:
 def _asked(tolerance: Tolerance) -> list[tuple[str, str]]:
     """The parameters that differ from their defaults, as text."""
     values = [(p, getattr(tolerance, p.name)) for p in parameters(type(tolerance))]
-    return [(p.name, _in_words(value)) for p, value in values if p.required or value != p.default]
-
-
-def _in_words(value: Any) -> str:
-    return f"{value.__module__}:{value.__qualname__}" if callable(value) else value_in_words(value)
+    return [
+        (p.name, f"{value.__module__}:{value.__qualname__}" if callable(value) else value_in_words(value))
+        for p, value in values
+        if p.required or value != p.default
+    ]
 
 
 def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
@@ -443,15 +434,11 @@ def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
             rows.add_row(Text(label, FAINT), Text(said, "bold" if label == found.parameter else ""))
     parts: list[RenderableType] = [Text.assemble((tolerance.name, "bold"), f"  {tolerance.title}"), "", rows]
     if found.consequences:
-        parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), _recommendation_table(found)]
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(overflow="fold")
+        table.add_column(overflow="fold")
+        for one in found.consequences:
+            where = ", ".join(f"{name} {value}" for name, value in one.at)
+            table.add_row(f"  {one.quantity}{', ' if where else ''}{where}", bracket_in_words(one.value))
+        parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), table]
     return drawn(*parts).rstrip()
-
-
-def _recommendation_table(found: Recommendation) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    for said in found.consequences:
-        where = ", ".join(f"{name} {value}" for name, value in said.at)
-        table.add_row(f"  {said.quantity}{', ' if where else ''}{where}", bracket_in_words(said.value))
-    return table

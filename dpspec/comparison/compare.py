@@ -44,7 +44,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.records import on_one_schema
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Pair
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.grammar.mechanism import Mechanism
@@ -312,7 +312,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
     """The reason why no step leads to another output divergence: no formula, none for as much, or none that applies here."""
     source, distance = nearest.output_divergence, nearest.input_divergence
     between = f"from {source.in_words()} to {target.in_words()}"
-    if nearest.budget.uniform() is None:
+    amount = nearest.budget.uniform()
+    if amount is None:
         return f"a budget that differs by universe is not converted {between}"
     found = conversion_paths(nearest, target, rules)
     usable = [path for path in found if not path.known]
@@ -330,13 +331,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
         return f"the conversions {between} need to know the mechanism: {found[0].known[0].needs}"
     ends = {rule.target for rule in rules if isinstance(rule, Conversion) and rule.source == source.name}
     if target.name in ends:
-        return f"no conversion {between} gives a finite number for {_short(nearest.budget)}"
+        return f"no conversion {between} gives a finite number for {nearest.budget.parameter} = {amount.plain()}"
     return f"neither a factor nor a conversion is known {between}"
-
-
-def _short(budget: Budget) -> str:
-    value = budget.uniform()
-    return str(budget) if value is None else f"{budget.parameter} = {value.plain()}"
 
 
 def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
@@ -486,7 +482,8 @@ def _checked(
         if second is not Outcome.REFUTED:
             kept.add(candidate, second)
             return None
-        instance = _instance(premise, conclusion, candidate.pair)
+        both = tuple(x for x in candidate.pair if families.has(premise.space, conclusion.space, x))
+        instance = _instance_with(premise, both)
         try:
             first, first_line = judge(candidate.mechanism, premise, instance)
         except NotEnumerableError:  # a distance that is known for neighbours alone
@@ -506,11 +503,6 @@ def _checked(
         instance=instance,
         kind=candidate.kind,
     )
-
-
-def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
-    """The two datasets, as far as the premise has them, and some that it compares with each other."""
-    return _instance_with(premise, tuple(x for x in pair if families.has(premise.space, conclusion.space, x)))
 
 
 @memoize(maxsize=1024)
@@ -793,7 +785,8 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
     names = _names(specs)
     known = Implications(size=len(names))
     cells = list(itertools.combinations(range(len(names)), 2))
-    comparisons, answers = [], _diagonal(len(names))
+    comparisons = []
+    answers = [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(len(names))] for i in range(len(names))]
     for done, (i, j) in enumerate(cells):
         found = compare(specs[i][1], specs[j][1])
         for one, other, direction in ((i, j, found.forward), (j, i, found.backward)):
@@ -802,8 +795,12 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
         comparisons.append(found)
         if progress is not None:
             progress(done + 1, len(cells))
-    settled = tuple(_settle(answers, known))
-    return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=settled)
+    settled = []
+    for i, j in itertools.permutations(range(len(names)), 2):  # an open cell that others answer, and one through which
+        if answers[i][j] is Answer.UNKNOWN and (answer := known.answer(i, j)) is not Answer.UNKNOWN:
+            answers[i][j] = answer
+            settled.append((i, j, known.through(i, j)))
+    return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=tuple(settled))
 
 
 def order_of_many(
@@ -947,7 +944,8 @@ class SharedAnswers:
     def _separated_outside(self, premise: PrivacySpec, conclusion: PrivacySpec) -> bool:
         if conclusion.budget.unpublished() is not None:
             return False
-        given, asked = (_with_budget(spec, _at(spec.budget, spec.budget.least(), ZERO)) for spec in (premise, conclusion))
+        least = ((spec, _at(spec.budget, spec.budget.least(), ZERO)) for spec in (premise, conclusion))
+        given, asked = (spec if spec.budget == budget else spec.replace(budget=budget) for spec, budget in least)
         return search_separation(given, asked, self._judge_once, {OUTSIDE: families.outside}).separation is not None
 
     def _judge_once(self, mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
@@ -961,27 +959,11 @@ class SharedAnswers:
         return self.judged[asked]
 
 
-def _with_budget(spec: PrivacySpec, budget: Budget) -> PrivacySpec:
-    return spec if spec.budget == budget else spec.replace(budget=budget)
-
-
 def _names(specs: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
     names = tuple(name for name, _ in specs)
     if not names or len(set(names)) < len(names):
         raise ParameterError("specifications", "must be at least one, each with a name of its own", value=", ".join(names))
     return names
-
-
-def _diagonal(size: int) -> list[list[Answer]]:
-    return [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(size)] for i in range(size)]
-
-
-def _settle(answers: list[list[Answer]], known: Implications) -> Iterator[tuple[int, int, int]]:
-    """Fill in each open cell that others answer, and name one through which."""
-    for i, j in itertools.permutations(range(len(answers)), 2):
-        if answers[i][j] is Answer.UNKNOWN and (answer := known.answer(i, j)) is not Answer.UNKNOWN:
-            answers[i][j] = answer
-            yield i, j, known.through(i, j)
 
 
 @attrs.define(kw_only=True)

@@ -10,6 +10,7 @@ from dpspec.report.json import bracket
 from dpspec.report.terminal import pair_in_words
 
 if TYPE_CHECKING:
+    from dpspec.base.exact import Bracket
     from dpspec.comparison.ablation import Ablation, AblationStep, BlockFactor
 
 _NAMES = {
@@ -93,10 +94,7 @@ def _step_row(step: AblationStep, found: Ablation) -> tuple[str, ...]:
     budget = step.budget()
     if not step.fits or budget is None or step.constant is None:
         return _exchanged(step, found), "does not fit" if not step.fits else "undecided", "", ""
-    power = ""
-    if step.power is not None:
-        low, high = (f"{float(end):.4f}" for end in (step.power.lower, step.power.upper))
-        power = low if low == high else f"{low} to {high}"
+    power = "" if step.power is None else _decimal(step.power)
     return _exchanged(step, found), f"{step.parameter} = {budget}", str(step.constant), power
 
 
@@ -105,6 +103,12 @@ def _factor_row(factor: BlockFactor) -> tuple[str, ...]:
         why = "another standard" if factor.block == "output_divergence" else "no factor: a constant is 0, infinite or not known"
         return _NAMES[factor.block], why, "", ""
     return _NAMES[factor.block], f"{factor.smallest[0]:.6g}", f"{factor.largest[1]:.6g}", f"{factor.mean:.6g}"
+
+
+def _decimal(value: Bracket) -> str:
+    """A bracket to four digits; both ends where they differ in these."""
+    low, high = (f"{float(end):.4f}" for end in (value.lower, value.upper))
+    return low if low == high else f"{low} to {high}"
 
 
 def _table(rows: list[tuple[str, ...]]) -> list[str]:

@@ -95,12 +95,17 @@ def _answer(found: Measurement) -> str:
         return f"The least budget is {name} = {bracket_in_words(budget)}, exactly."
     if budget.upper.is_infinite:
         return f"The least budget is at least {name} = {_below(budget.lower)}; nothing was proved from above."
-    return f"The least budget is {name} between {_below(budget.lower)} and {_rounded(budget.upper, math.ceil)}."
+    return f"The least budget is {name} between {_below(budget.lower)} and {_above(budget.upper)}."
 
 
 def _below(value: Number) -> str:
     """A lower end for people: itself where it is short, else rounded down to six decimals."""
     return _rounded(value, math.floor)
+
+
+def _above(value: Number) -> str:
+    """An upper end for people: itself where it is short, else rounded up to six decimals."""
+    return _rounded(value, math.ceil)
 
 
 def _rounded(value: Number, to: Callable[[Fraction], int]) -> str:

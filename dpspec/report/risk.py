@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 from rich.table import Table
@@ -67,7 +67,10 @@ def risk_data(report: RiskReport, found: SpecDocument, standing: Standing) -> Js
         "standing": terminal.standing_data(standing),
         "attacker": {
             "name": attacker.name,
-            "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
+            "parameters": {
+                p.name: "" if (value := getattr(attacker, p.name)) is None else value_in_words(value)
+                for p in parameters(type(attacker))
+            },
             **{part: getattr(attacker, part) for part in ("title", "knowledge", "target", "observation", "assumption", "source")},
         },
         "mechanism": None if report.mechanism is None else thing_in_words(report.mechanism),
@@ -118,10 +121,6 @@ def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbos
     reasons_at = "" if verbose else "the theorem and the assumption of each number: --verbose; "
     parts.append(Text(f"{reasons_at}all rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
     return parts
-
-
-def _given(value: Any) -> str:
-    return "" if value is None else value_in_words(value)
 
 
 def _said(statement: RiskStatement) -> JsonData:
@@ -309,7 +308,10 @@ def figure(report: RiskReport, found: SpecDocument) -> Figure:
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
     """Upper bounds by their upper ends, lower ones by their lower ends; lines where they are powers, else points."""
-    axis = _axis(rows)
+    # The first name whose values are numbers and differ.
+    names = dict.fromkeys(name for row in rows for name, _ in row.at)
+    varied = (name for name in names if _varies(rows, name))
+    axis = next((name for name in varied if all(_is_number(dict(row.at).get(name)) for row in rows)), None)
     lines: dict[tuple[str, Sense], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
         rest = ", ".join(f"{name} {value}" for name, value in row.at if name != axis and _varies(rows, name))
@@ -348,12 +350,6 @@ def _is_delta(name: str | None) -> bool:
 
 def _varies(rows: Sequence[RiskRow], name: str) -> bool:
     return len({dict(row.at).get(name) for row in rows}) > 1
-
-
-def _axis(rows: Sequence[RiskRow]) -> str | None:
-    """The first name whose values are numbers and differ."""
-    names = dict.fromkeys(name for row in rows for name, _ in row.at)
-    return next((name for name in names if _varies(rows, name) and all(_is_number(dict(row.at).get(name)) for row in rows)), None)
 
 
 def _is_number(value: str | None) -> bool:

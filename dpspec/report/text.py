@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from dpspec.base.exact import Number
     from dpspec.composition import Composition, LedgerLine, PrivacyAccount
-    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.extension.loader import Plugins
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.linter.finding import Finding
     from dpspec.specfile.document import SpecDocument
@@ -253,26 +253,24 @@ _ONE = {Word.UNCHECKED: _MANY[Word.UNCHECKED], Word.PLUGIN: "needs a plugin that
 
 def plugins(found: Plugins) -> str:
     """Every plugin with its distribution, its state, and what it registers."""
-    blocks = [_plugin(info) for info in found.infos]
+    blocks = []
+    for info in found.infos:
+        style = {"loaded": GOOD, "failed": BAD}.get(info.status, OPEN)
+        origin = info.provenance
+        head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
+        rows = grid(indent=2)
+        for fault in info.faults():
+            rows.add_row("", Text("fault", BAD), str(fault))
+        for kind, names in registered(info.entries).items():
+            rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
+        blocks.append(drawn(head, rows) if rows.row_count else drawn(head))
     ambiguous = found.registry.duplicates()
     if ambiguous:
         lines = Table.grid(padding=(0, 2, 0, 0))
-        for fault in ambiguous:
-            lines.add_row(Text("ambiguous", BAD), str(fault))
+        for duplicate in ambiguous:
+            lines.add_row(Text("ambiguous", BAD), str(duplicate))
         blocks.append(drawn(lines))
     return "\n\n".join(blocks)
-
-
-def _plugin(info: PluginInfo) -> str:
-    style = {"loaded": GOOD, "failed": BAD}.get(info.status, OPEN)
-    origin = info.provenance
-    head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
-    rows = grid(indent=2)
-    for fault in info.faults():
-        rows.add_row("", Text("fault", BAD), str(fault))
-    for kind, names in registered(info.entries).items():
-        rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
-    return drawn(head, rows) if rows.row_count else drawn(head)
 
 
 # --- ledgers --------------------------------------------------------------------------------------
@@ -298,7 +296,7 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     losses = found.losses()
     if losses:
         rows += ["", Text("What was lost on the way", "bold")]
-        rows += [Padding(_bullet(loss), (0, 0, 0, 2)) for loss in losses]
+        rows += [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
     return rows
 
 
@@ -357,14 +355,6 @@ def together(found: Composition | PrivacyAccount) -> Standing:
         else "no more is known of the total"
     )
     return Standing(word=word, reason=f"as that of {worst}; {kept}")
-
-
-def _bullet(words: str) -> Table:
-    rows = Table.grid(padding=(0, 1, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    rows.add_row("-", words)
-    return rows
 
 
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
@@ -463,20 +453,16 @@ _STYLES = {"error": BAD, "warning": OPEN}
 def lint_text(findings: Sequence[Finding], files: Sequence[Path], *, explained: bool) -> str:
     """The findings without an explanation, with `explained` the others too, and the number of each."""
     shown = [single for single in findings if explained or single.explained is None]
-    lines = [drawn(*_lines(single)) for single in shown]
+    lines = []
+    for single in shown:
+        style = _STYLES[single.severity.value]
+        head = headline(f"{single.file}:{single.line}", single.severity.value, style, f"  [{single.code}]")
+        last = single.advice if single.explained is None else f"explained: {single.explained}"
+        lines.append(drawn(head, Padding(Text(single.message), (0, 0, 0, 2)), Padding(Text(last, FAINT), (0, 0, 0, 2))))
     left = sum(single.explained is None for single in findings)
     findings_left = "no finding" if left == 0 else count(left, "finding")
     rest = len(findings) - left
     return "\n".join([*lines, f"{count(len(files), 'file')}: {findings_left}" + (f", {rest} explained" if rest else "")])
-
-
-def _lines(found: Finding) -> Iterable[Text | Padding]:
-    yield headline(f"{found.file}:{found.line}", found.severity.value, _STYLES[found.severity.value], f"  [{found.code}]")
-    yield Padding(Text(found.message), (0, 0, 0, 2))
-    if found.explained is None:
-        yield Padding(Text(found.advice, FAINT), (0, 0, 0, 2))
-    else:
-        yield Padding(Text(f"explained: {found.explained}", FAINT), (0, 0, 0, 2))
 
 
 def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, Any]:

@@ -381,15 +381,14 @@ def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
 
     asked = tolerance
     if isinstance(tolerance, str):
-        asked = tolerance_of(installed().registry, tolerance, [f"{name}={_written(value)}" for name, value in settings.items()])
+        texts = [
+            f"{name}={stdlib.dumps(value) if isinstance(value, (list, tuple)) else value}" for name, value in settings.items()
+        ]
+        asked = tolerance_of(installed().registry, tolerance, texts)
     assert not isinstance(asked, str)  # noqa: S101 - made one line above
     found = asked.recommend()
     data = words.recommendation_data(asked, found)
     return CommandAnswer("recommend", 0, data, partial(words.recommendation_text, asked, found), value=found)
-
-
-def _written(value: Any) -> str:
-    return stdlib.dumps(value) if isinstance(value, (list, tuple)) else str(value)
 
 
 # --- beginnings -----------------------------------------------------------------------------------

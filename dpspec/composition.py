@@ -488,17 +488,14 @@ def documents_with_times(given: Sequence[str], registry: Registry) -> tuple[tupl
     """
     often: dict[Path, int] = {}
     for text in given:
-        path, times = _with_times(text)
+        path, sign, written = text.rpartition("=")
+        if not sign or Path(text).exists():
+            path, times = text, 1
+        else:
+            times = Integer(1, MOST_TIMES).read(written, f"times of {path}")
         for file in spec_files(path):
             often[file] = often.get(file, 0) + times
     return documents_of([str(file) for file in often], registry), tuple(often.values())
-
-
-def _with_times(text: str) -> tuple[str, int]:
-    path, sign, times = text.rpartition("=")
-    if not sign or Path(text).exists():
-        return text, 1
-    return path, Integer(1, MOST_TIMES).read(times, f"times of {path}")
 
 
 # --- from files to files --------------------------------------------------------------------------
@@ -577,13 +574,15 @@ def _as_proved(
 def _kept(documents: Sequence[SpecDocument], registry: Registry, *, as_promised: bool) -> tuple[Part, ...]:
     parts = parts_of(documents, registry)
     if not as_promised:
-        raise_all([_refused(part) for part in parts if part.standing is not None and part.standing.is_false])
+        advice = "leave it out, correct the claim, or add what was promised with --as-promised"
+        raise_all(
+            [
+                RefutedPartError(f"part {part.id}", f"does not keep what it promises: {part.standing}", advice)
+                for part in parts
+                if part.standing is not None and part.standing.is_false
+            ]
+        )
     return parts
-
-
-def _refused(part: Part) -> DpspecError:
-    advice = "leave it out, correct the claim, or add what was promised with --as-promised"
-    return RefutedPartError(f"part {part.id}", f"does not keep what it promises: {part.standing}", advice)
 
 
 def composed_text(found: Composition, path: Path, registry: Registry) -> str:
@@ -605,15 +604,11 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         if claim not in standings:
             standings[claim] = standing(document, registry)
         one = standings[claim]
-        parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(_besides(document))))
+        limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
+        limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
+        limits += [f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts]
+        parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits)))
     return tuple(parts)
-
-
-def _besides(document: SpecDocument) -> Iterator[str]:
-    """The limits and the assumptions of a total."""
-    yield from (f"it rests on an assumption: {one}" for one in document.assumed)
-    yield from (f"its guarantee does not cover: {step}" for step in document.unaccounted)
-    yield from (f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts)
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:

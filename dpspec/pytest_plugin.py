@@ -121,13 +121,16 @@ class SpecFile(pytest.File):
             return fault
 
     def collect(self) -> Iterator[pytest.Item]:
+        from dpspec.base.errors import harmless
         from dpspec.specfile.document import SpecDocument
         from dpspec.verifier.obligations import judgements
 
         yield Reads.from_parent(self, name="reads")
         if isinstance(self.read, SpecDocument):
             for judgement in judgements(self.read):
-                yield JudgedItem.from_parent(self, name=_item_name(judgement.name), judgement=judgement)
+                # A name that can be written behind ``file::`` on the command line.
+                name = harmless(" ".join(judgement.name.replace("::", ":").split()), keep="")
+                yield JudgedItem.from_parent(self, name=name, judgement=judgement)
 
 
 class LockFile(pytest.File):
@@ -135,13 +138,6 @@ class LockFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         yield LockedItem.from_parent(self, name="locked")
-
-
-def _item_name(name: str) -> str:
-    """A name that can be written behind ``file::`` on the command line."""
-    from dpspec.base.errors import harmless
-
-    return harmless(" ".join(name.replace("::", ":").split()), keep="")
 
 
 class NotHeldError(Exception):

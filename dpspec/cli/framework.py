@@ -295,8 +295,11 @@ def _show(fault: click.ClickException) -> None:
 def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # noqa: PLR0911 - one end for each cause
     """Handle an exception that is no error of dpspec: a closed pipe, a full disk or memory, a panicked library, an internal
     fault."""
-    if isinstance(problem, OSError):
-        _let_go_of_output()
+    if isinstance(problem, OSError):  # where the output takes no more, Python would flush it at exit and end with its own code
+        try:
+            sys.stdout.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(problem, BrokenPipeError):
         return _UNREAD
     if isinstance(problem, SystemExit | GeneratorExit):
@@ -323,14 +326,6 @@ _OF_A_PATH = (
     errno.EINVAL,
 )  # fmt: skip
 _REPORTED = "please report this line and the command; --traceback shows more"
-
-
-def _let_go_of_output() -> None:
-    """Leave nothing to flush at exit where the output takes no more: Python would end with a code of its own."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report(ctx: click.Context | None, fault: DpspecError) -> int:

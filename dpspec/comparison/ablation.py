@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 
 import attrs
@@ -136,7 +136,11 @@ def ablate(left: PrivacySpec, right: PrivacySpec, mechanism: Mechanism, names: t
     differing = tuple(block for block in BLOCKS if getattr(left, block) != getattr(right, block))
     sets = [chosen for size in range(len(differing) + 1) for chosen in itertools.combinations(differing, size)]
     steps = {frozenset(chosen): _step(left, right, chosen, mechanism) for chosen in sets}
-    orders = tuple(order for order in itertools.permutations(differing) if all(steps[done].fits for done in _before(order)))
+    orders = tuple(
+        order
+        for order in itertools.permutations(differing)
+        if all(steps[frozenset(order[:done])].fits for done in range(len(order) + 1))
+    )
     if not orders:
         rule = next(step.reason for step in steps.values() if not step.fits)
         raise IncompatibleBlocksError("blocks", f"cannot be exchanged one at a time in any order ({rule})")
@@ -144,11 +148,6 @@ def ablate(left: PrivacySpec, right: PrivacySpec, mechanism: Mechanism, names: t
     return Ablation(
         names=names, mechanism=mechanism, differing=differing, steps=tuple(steps.values()), orders=orders, factors=factors
     )
-
-
-def _before(order: Sequence[str]) -> Iterator[frozenset[str]]:
-    """The sets of blocks that are exchanged after 0, 1, ... steps of an order."""
-    return (frozenset(order[:done]) for done in range(len(order) + 1))
 
 
 def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechanism: Mechanism) -> AblationStep:

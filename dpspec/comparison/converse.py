@@ -143,17 +143,13 @@ def _others(multiverse: Multiverse, dropped: Invariant) -> tuple[Invariant, ...]
     return tuple(one for one in multiverse.induced_by() or () if one != dropped)
 
 
-def _without(spec: PrivacySpec, dropped: Invariant) -> PrivacySpec:
-    others = _others(spec.multiverse, dropped)
-    return spec.replace(multiverse=LevelSets(invariants=others) if others else Trivial())
-
-
 def _told_apart(
     spec: PrivacySpec, dropped: Invariant, mechanism: Mechanism, words: str, registry: Registry | None
 ) -> TwoReleases | None:
     """The pair on which the mechanism has the largest constant, among the first at a finite distance that differ in the
     invariant."""
-    wider = _without(spec, dropped)
+    others = _others(spec.multiverse, dropped)
+    wider = spec.replace(multiverse=LevelSets(invariants=others) if others else Trivial())
     best: TwoReleases | None = None
     for _, candidate in zip(range(TRIED), invariants(spec, wider), strict=False):
         left, right = candidate.pair

@@ -354,17 +354,15 @@ def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
         same = bool(space.dataset(dataset) == dataset)
     except DpspecError:
         return False
-    return same and (space == other or _attribute_names(space) == _attribute_names(other) or not _records(other, dataset))
+    if not same or space == other or _attribute_names(space) == _attribute_names(other):
+        return same
+    # The empty dataset is the same everywhere.
+    return bool(other.units) and not any(other.records(dataset, unit) for unit in other.units)
 
 
 @memoize(maxsize=1024)
 def _attribute_names(space: DatasetSpace) -> dict[str, tuple[str, ...]]:
     return {unit: tuple(a.name for a in space.attributes_of(unit)) for unit in space.units}
-
-
-def _records(space: DatasetSpace, dataset: Dataset) -> bool:
-    """Whether it holds any record at all; the empty dataset is the same everywhere."""
-    return not space.units or any(space.records(dataset, unit) for unit in space.units)
 
 
 def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:

@@ -8,7 +8,6 @@ from functools import partial
 from dpspec.base.errors import (
     count,
 )
-from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
@@ -96,7 +95,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
     """The reason why no step leads to another output divergence: no formula, none for as much, or none that applies here."""
     source, distance = nearest.output_divergence, nearest.input_divergence
     between = f"from {source.in_words()} to {target.in_words()}"
-    if nearest.budget.uniform() is None:
+    amount = nearest.budget.uniform()
+    if amount is None:
         return f"a budget that differs by universe is not converted {between}"
     found = conversion_paths(nearest, target, rules)
     usable = [path for path in found if not path.known]
@@ -114,13 +114,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
         return f"the conversions {between} need to know the mechanism: {found[0].known[0].needs}"
     ends = {rule.target for rule in rules if isinstance(rule, Conversion) and rule.source == source.name}
     if target.name in ends:
-        return f"no conversion {between} gives a finite number for {_short(nearest.budget)}"
+        return f"no conversion {between} gives a finite number for {nearest.budget.parameter} = {amount.plain()}"
     return f"neither a factor nor a conversion is known {between}"
-
-
-def _short(budget: Budget) -> str:
-    value = budget.uniform()
-    return str(budget) if value is None else f"{budget.parameter} = {value.plain()}"
 
 
 def _budget(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:

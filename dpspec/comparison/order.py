@@ -18,7 +18,6 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import ZERO, Number
 from dpspec.base.types import Progress
-from dpspec.blocks.budget import Budget
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
 from dpspec.comparison.compare import Answer, Compare, Comparison, answer_about_all, budget_at, direction_of
@@ -104,7 +103,8 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
     names = _names(specs)
     known = Implications(size=len(names))
     cells = list(itertools.combinations(range(len(names)), 2))
-    comparisons, answers = [], _diagonal(len(names))
+    comparisons = []
+    answers = [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(len(names))] for i in range(len(names))]
     for done, (i, j) in enumerate(cells):
         found = compare(specs[i][1], specs[j][1])
         for one, other, direction in ((i, j, found.forward), (j, i, found.backward)):
@@ -113,8 +113,12 @@ def order(specs: Sequence[tuple[str, Any]], compare: Compare, progress: Progress
         comparisons.append(found)
         if progress is not None:
             progress(done + 1, len(cells))
-    settled = tuple(_settle(answers, known))
-    return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=settled)
+    settled = []
+    for i, j in itertools.permutations(range(len(names)), 2):  # an open cell that others answer, and one through which
+        if answers[i][j] is Answer.UNKNOWN and (answer := known.answer(i, j)) is not Answer.UNKNOWN:
+            answers[i][j] = answer
+            settled.append((i, j, known.through(i, j)))
+    return Order(names=names, answers=tuple(map(tuple, answers)), comparisons=tuple(comparisons), settled=tuple(settled))
 
 
 def order_of_many(
@@ -258,7 +262,8 @@ class SharedAnswers:
     def _separated_outside(self, premise: PrivacySpec, conclusion: PrivacySpec) -> bool:
         if conclusion.budget.unpublished() is not None:
             return False
-        given, asked = (_with_budget(spec, budget_at(spec.budget, spec.budget.least(), ZERO)) for spec in (premise, conclusion))
+        least = ((spec, budget_at(spec.budget, spec.budget.least(), ZERO)) for spec in (premise, conclusion))
+        given, asked = (spec if spec.budget == budget else spec.replace(budget=budget) for spec, budget in least)
         return search_separation(given, asked, self._judge_once, {OUTSIDE: families.outside}).separation is not None
 
     def _judge_once(self, mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
@@ -272,27 +277,11 @@ class SharedAnswers:
         return self.judged[asked]
 
 
-def _with_budget(spec: PrivacySpec, budget: Budget) -> PrivacySpec:
-    return spec if spec.budget == budget else spec.replace(budget=budget)
-
-
 def _names(specs: Sequence[tuple[str, Any]]) -> tuple[str, ...]:
     names = tuple(name for name, _ in specs)
     if not names or len(set(names)) < len(names):
         raise ParameterError("specifications", "must be at least one, each with a name of its own", value=", ".join(names))
     return names
-
-
-def _diagonal(size: int) -> list[list[Answer]]:
-    return [[Answer.IMPLIES if i == j else Answer.UNKNOWN for j in range(size)] for i in range(size)]
-
-
-def _settle(answers: list[list[Answer]], known: Implications) -> Iterator[tuple[int, int, int]]:
-    """Fill in each open cell that others answer, and name one through which."""
-    for i, j in itertools.permutations(range(len(answers)), 2):
-        if answers[i][j] is Answer.UNKNOWN and (answer := known.answer(i, j)) is not Answer.UNKNOWN:
-            answers[i][j] = answer
-            yield i, j, known.through(i, j)
 
 
 @attrs.define(kw_only=True)

@@ -20,7 +20,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import INFINITY, Bracket, Number
 from dpspec.base.memo import key_of, memoize
-from dpspec.blocks.space import Dataset, Pair
+from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.comparison.one_schema import describe_different_data
@@ -203,7 +203,8 @@ def _checked(
         if second is not Outcome.REFUTED:
             kept.add(candidate, second)
             return None
-        instance = _instance(premise, conclusion, candidate.pair)
+        both = tuple(x for x in candidate.pair if families.has(premise.space, conclusion.space, x))
+        instance = _instance_with(premise, both)
         try:
             first, first_line = judge(candidate.mechanism, premise, instance)
         except NotEnumerableError:  # a distance that is known for neighbours alone
@@ -223,11 +224,6 @@ def _checked(
         instance=instance,
         kind=candidate.kind,
     )
-
-
-def _instance(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair) -> tuple[Dataset, ...]:
-    """The two datasets, as far as the premise has them, and some that it compares with each other."""
-    return _instance_with(premise, tuple(x for x in pair if families.has(premise.space, conclusion.space, x)))
 
 
 @memoize(maxsize=1024)

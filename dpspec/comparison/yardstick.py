@@ -253,7 +253,9 @@ def yardsticks(left: PrivacySpec, right: PrivacySpec, blocks: CommonBlocks, rule
             )  # fmt: skip
             one, two = (_side(spec, frame, rules) for spec in (left, right))
             if one.reaches or two.reaches:
-                found.append(Yardstick(spec=_joint(frame, one, two), left=one, right=two))
+                worst = max(INFINITY if side.budget is None else side.budget for side in (one, two))
+                joint = frame.replace(budget=UniformBudget(parameter=budget.parameter, value=worst))
+                found.append(Yardstick(spec=joint, left=one, right=two))
     common = [one for one in found if one.is_common]
     return (*_ranked(common, rules), *(one for one in found if not one.is_common))
 
@@ -281,12 +283,6 @@ def _missing(here: PrivacySpec, frame: PrivacySpec, block: str, rules: Sequence[
     """The missing conversion in the block at which the path ends."""
     reasons = [gap.reason for gap in gaps(here, frame, rules) if gap.block == block.replace("_", " ") and gap.holds is not True]
     yield from reasons or [f"no rule changes the {block.replace('_', ' ')} so far"]
-
-
-def _joint(frame: PrivacySpec, left: YardstickSide, right: YardstickSide) -> PrivacySpec:
-    budgets = [side.budget for side in (left, right)]
-    worst = max(INFINITY if budget is None else budget for budget in budgets)
-    return frame.replace(budget=UniformBudget(parameter=frame.budget.parameter, value=worst))
 
 
 def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yardstick]:

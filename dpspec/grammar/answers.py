@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -167,16 +167,15 @@ def cells_of(query: Invariant, space: DatasetSpace) -> AnswerCells:
     codes = combined_codes(query, space)
     if codes is None:
         cells = list(query.cells(space))
-        codes = {a.name: _codes_in(a, [cell[query.attributes.index(a.name)] for cell in cells]) for a in attributes}
+        codes = {}
+        for attribute in attributes:
+            column = query.attributes.index(attribute.name)
+            places = {category: place for place, category in enumerate(attribute.values())}
+            codes[attribute.name] = compact([places[str(cell[column])] for cell in cells], attribute.size)
         size = len(cells)
     else:
         size = len(next(iter(codes.values()), (None,)))
     return AnswerCells(query=query, columns={a: codes[a.name] for a in attributes}, size=size)
-
-
-def _codes_in(attribute: Attribute, categories: Iterable[object]) -> Codes:
-    places = {category: place for place, category in enumerate(attribute.values())}
-    return compact([places[str(category)] for category in categories], attribute.size)
 
 
 def combined_codes(query: Marginal, space: DatasetSpace) -> dict[str, Codes] | None:
@@ -201,7 +200,8 @@ def combined_codes(query: Marginal, space: DatasetSpace) -> dict[str, Codes] | N
             coarser = names.index(attribute.within)
             times, mine = _nested(attribute, attributes[coarser], columns[coarser], kept)
         else:
-            own = _every(attribute.size) if kept is None else compact(np.flatnonzero(kept), attribute.size)
+            chosen = np.arange(attribute.size) if kept is None else np.flatnonzero(kept)
+            own = compact(chosen, attribute.size)
             mine, times = np.tile(own, rows), np.full(rows, len(own))
         columns = [np.repeat(column, times) for column in columns] if place else []
         columns.append(compact(mine, attribute.size))
@@ -219,11 +219,6 @@ def _nested(attribute: Attribute, coarser: Attribute, parent: Codes, kept: Mask 
     times, first = held[parent], (np.cumsum(held) - held)[parent]
     begin = np.repeat(first - (np.cumsum(times) - times), times)
     return times, order[begin + np.arange(len(begin))]
-
-
-def _every(size: int) -> Codes:
-    """The codes of all categories."""
-    return np.arange(size, dtype=np.min_scalar_type(max(size - 1, 0)))
 
 
 # --- tables ---------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ from dpspec.blocks.units import nearest_unit, read_unit
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec, check_kinds, compares_sizes
-from dpspec.linter.finding import Declared, Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
+from dpspec.linter.finding import Finding, LintContext, Linted, Seen, Severity, declared_findings, finding
 from dpspec.risks.candidates import candidates_within
 from dpspec.risks.exposure import exposed_records
 from dpspec.specfile.deployment import BLOCKS
@@ -56,7 +56,11 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
     instances = [(f"miniature[{place}].space", m.title, m.spec) for place, m in enumerate(document.miniatures)]
     for path, what, spec in instances or [("multiverse", "the specification", document.spec)]:
         size = spec.space.cardinality()
-        if size is None or size > LISTED or _asks(spec):
+        if size is None or size > LISTED:
+            continue
+        universes = (universe.datasets for universe in spec.multiverse.universes(spec.space))
+        pairs = (pair for datasets in universes for pair in itertools.permutations(datasets, 2))
+        if not all(spec.distance(left, right).is_infinite for left, right in pairs):
             continue
         yield Seen(
             path=path,
@@ -110,14 +114,6 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
             message=f"no universe has two datasets at distance 1{because}: one change alone shows in {found.publications}",
             advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
         )
-
-
-def _asks(spec: PrivacySpec) -> bool:
-    for universe in spec.multiverse.universes(spec.space):
-        for left, right in itertools.permutations(universe.datasets, 2):
-            if not spec.distance(left, right).is_infinite:
-                return True
-    return False
 
 
 @finding("exchanged-block", Severity.ERROR)
@@ -221,18 +217,15 @@ def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
         counted = spec.input_divergence.counted_unit()
         if counted is None or mechanism is None:
             continue
-        held = spec.multiverse.induced_by() or ()
-        for unit in sorted(set(_units(mechanism, held)) & set(spec.space.units)):
-            if _is_larger(unit, counted, spec.space.units) and nesting_of(spec.space).most_changed(unit, counted) is None:
+        held, units = spec.multiverse.induced_by() or (), spec.space.units
+        for unit in sorted(set(_units(mechanism, held)) & set(units)):
+            is_larger = counted in units and units.index(unit) < units.index(counted)
+            if is_larger and nesting_of(spec.space).most_changed(unit, counted) is None:
                 yield Seen(
                     path=path,
                     message=f"the mechanism reads {unit} records, and a {unit} may change while no {counted} does",
                     advice=f"state a budget per {unit} for what is read per {unit}",
                 )
-
-
-def _is_larger(unit: str, than: str, units: tuple[str, ...]) -> bool:
-    return than in units and units.index(unit) < units.index(than)
 
 
 def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
@@ -413,20 +406,15 @@ def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
             )
 
 
-def _formulas(context: LintContext) -> Iterator[Conversion]:
-    """The registered conversions that need not know the mechanism."""
-    for rule in context.registry.classes("rules"):
-        if issubclass(rule, Conversion) and rule.mechanism is None:
-            yield rule()
-
-
 @finding("looser-conversion", Severity.WARNING)
 def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
     """A number is converted by a formula that another one beats for the same budget, and the file does not say so.
 
     So 17.90 and 17.14 are printed for one rho. Say in `[[explained]]` why the looser formula is used.
     """
-    rules = tuple(_formulas(context))
+    # Those that need not know the mechanism: the file may say nothing of it.
+    known = (rule for rule in context.registry.classes("rules") if issubclass(rule, Conversion) and rule.mechanism is None)
+    rules = tuple(rule() for rule in known)
     for path, expectation, value in _expectations(file.document):
         question = expectation.route.question(file.document.spec)
         if question is None or not value.upper > 0:
@@ -609,9 +597,17 @@ def _findings(linted: Linted, context: LintContext) -> Iterator[Finding]:
     for declared in declared_findings():
         if declared.code in unasked:
             continue
-        for single in _looked(declared, linted, context, explained.get(declared.code)):
-            met.add(single.code)
-            yield single
+        for seen in declared.look(linted, context):
+            met.add(declared.code)
+            yield Finding(
+                code=declared.code,
+                severity=declared.severity,
+                file=str(linted.document.path),
+                line=linted.positions.nearest(seen.path),
+                message=seen.message,
+                advice=seen.advice,
+                explained=explained.get(declared.code) if seen.explained is None else seen.explained,
+            )
     for place, explanation in enumerate(linted.document.explained):
         if explanation.finding not in met | unasked:
             yield Finding(
@@ -622,16 +618,3 @@ def _findings(linted: Linted, context: LintContext) -> Iterator[Finding]:
                 message=f"{explanation.finding} is explained, and nothing of the kind is found",
                 advice="take the explanation out, or correct its code",
             )
-
-
-def _looked(declared: Declared, linted: Linted, context: LintContext, because: str | None) -> Iterator[Finding]:
-    for seen in declared.look(linted, context):
-        yield Finding(
-            code=declared.code,
-            severity=declared.severity,
-            file=str(linted.document.path),
-            line=linted.positions.nearest(seen.path),
-            message=seen.message,
-            advice=seen.advice,
-            explained=because if seen.explained is None else seen.explained,
-        )

@@ -107,7 +107,11 @@ def paths(
         before = best.get(found.names)
         if before is None or found.value.upper < before.value.upper:
             best[found.names] = found
-    return tuple(sorted(best.values(), key=lambda path: _rank(path, known)))
+
+    def rank(path: ConversionPath) -> tuple[bool, Number, int, tuple[str, ...]]:
+        return bool(path.known) and not known, path.value.upper, len(path.legs), path.names
+
+    return tuple(sorted(best.values(), key=rank))
 
 
 def _walk(
@@ -139,10 +143,6 @@ def _converted(arrow: Conversion, here: OutputDivergence, value: Bracket, target
     bottom = arrow.convert(here, value.lower, target)
     lower = top.lower if bottom is None else min(bottom.lower, top.lower)
     return Bracket(lower=lower, upper=top.upper)
-
-
-def _rank(path: ConversionPath, known: bool) -> tuple[bool, Number, int, tuple[str, ...]]:
-    return bool(path.known) and not known, path.value.upper, len(path.legs), path.names
 
 
 # --- budgets by their names -----------------------------------------------------------------------
@@ -279,7 +279,10 @@ def convert(
     arrows = _arrows(registry, mechanism)
     theorem = None if divergence is not None else _theorem(registry, given)
     if theorem is not None:
-        return _by_theorem(theorem, given, to, _goals(registry, arrows, to, at))
+        for goal in _goals(registry, arrows, to, at):
+            if numbers := theorem.numbers(goal):
+                return TheoremNumbers(given=tuple(given.items()), goal=goal, theorem=theorem.name, numbers=numbers)
+        raise NoFormulaError(to, f"does not follow from {', '.join(given)} by {theorem.name}", "ask for epsilon, rho or mu")
     source, value = _source(registry, arrows, given, divergence)
     goals = [goal for goal in _goals(registry, arrows, to, at) if goal != source]
     if not goals:
@@ -290,7 +293,9 @@ def convert(
             alike = tuple(other.name for other in goals if other != goal)
             return Conversions(source=source, value=value, goal=goal, paths=found, alike=alike)
     if any(goal.name in _ends(arrows, source) for goal in goals):
-        raise _beyond(source, value, to)
+        rule = f"is beyond the formulas from {source.name} to {to}: none gives a finite number for so much"
+        advice = "ask about a smaller budget: one as large promises next to nothing"
+        raise NoFormulaError(source.budget_parameters[0], rule, advice, value=value.decimal())
     raise _unreached(registry, arrows, source, to, at)
 
 
@@ -335,15 +340,6 @@ def _theorem(registry: Registry, given: Mapping[str, str]) -> BudgetTheorem | No
     return None
 
 
-def _by_theorem(
-    theorem: BudgetTheorem, given: Mapping[str, str], to: str, goals: Sequence[OutputDivergence]
-) -> TheoremNumbers:  # fmt: skip
-    for goal in goals:
-        if found := theorem.numbers(goal):
-            return TheoremNumbers(given=tuple(given.items()), goal=goal, theorem=theorem.name, numbers=found)
-    raise NoFormulaError(to, f"does not follow from {', '.join(given)} by {theorem.name}", "ask for epsilon, rho or mu")
-
-
 def _goals(registry: Registry, arrows: Sequence[Conversion], to: str, at: Mapping[str, str]) -> list[OutputDivergence]:
     """The divergences that are meant by the name of a budget, or of themselves."""
     if "delta" in at and number(at["delta"], "delta") == 0:
@@ -365,7 +361,8 @@ def _stated_in(registry: Registry, joined: set[str], name: str, given: Mapping[s
     if not fitting:
         choices = "; ".join(f"{cls.name} takes {', '.join(p.name for p in parameters(cls)) or 'nothing'}" for cls in stated)
         raise MissingKeyError(name, f"is no budget with {', '.join(given) or 'no further parameters'}", choices)
-    return [build(cls, given, cls.name) for cls in fitting if not _is_bare(cls, given)]
+    # Where nothing is given, a class with parameters is not meant, though it may need none of them in particular.
+    return [build(cls, given, cls.name) for cls in fitting if given or not parameters(cls)]
 
 
 def _classes(registry: Registry, names: Collection[str]) -> list[type[OutputDivergence]]:
@@ -376,21 +373,9 @@ def _required(cls: type) -> set[str]:
     return {p.name for p in parameters(cls) if p.required}
 
 
-def _is_bare(cls: type, given: Mapping[str, str]) -> bool:
-    """Whether nothing is given for a class that needs some of its parameters, though none of them in particular."""
-    return bool(parameters(cls)) and not given
-
-
 def _ends(arrows: Sequence[Conversion], source: OutputDivergence) -> set[str]:
     """The divergences that one formula leads to."""
     return {arrow.target for arrow in arrows if arrow.source == source.name}
-
-
-def _beyond(source: OutputDivergence, value: Number, to: str) -> NoFormulaError:
-    """There are formulas, and they say nothing about so large a number."""
-    rule = f"is beyond the formulas from {source.name} to {to}: none gives a finite number for so much"
-    advice = "ask about a smaller budget: one as large promises next to nothing"
-    return NoFormulaError(source.budget_parameters[0], rule, advice, value=value.decimal())
 
 
 def _unreached(

@@ -602,8 +602,5 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     if value is None:
         return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}; {budget.unpublished() or 'the budget differs'}")
     constant = standard.lipschitz(budget.parameter, value) * most
-    return UnitPromise(unit=unit, most=most, budget=_budget_of(spec, constant), reason=reason)
-
-
-def _budget_of(spec: PrivacySpec, constant: Number) -> Budget:
-    return stands_for(spec.budget, number(spec.output_divergence.budget_for(spec.budget.parameter, constant)))
+    largest = stands_for(budget, number(standard.budget_for(budget.parameter, constant)))
+    return UnitPromise(unit=unit, most=most, budget=largest, reason=reason)

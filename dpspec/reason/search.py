@@ -99,7 +99,8 @@ class Derivation(Showable):
             NotWritableError: a block has no form in a specification file.
         """
         specs = [self.premise, *(step.after for step in self.steps)]
-        texts = [to_toml(spec, registry, id=_id(place, len(specs))) for place, spec in enumerate(specs)]
+        names = ["premise", *(f"after-step-{place}" for place in range(1, len(self.steps))), "conclusion"]
+        texts = [to_toml(spec, registry, id=name) for spec, name in zip(specs, names, strict=False)]  # no step: the premise alone
         steps = [
             {
                 "rule": step.rule,
@@ -117,10 +118,6 @@ class Derivation(Showable):
     def text(self, registry: Registry) -> str:
         """The derivation as the text of a JSON file."""
         return json.dumps(self.data(registry), indent=1, ensure_ascii=False) + "\n"
-
-
-def _id(place: int, count: int) -> str:
-    return "premise" if place == 0 else "conclusion" if place == count - 1 else f"after-step-{place}"
 
 
 # --- the search -----------------------------------------------------------------------------------
@@ -248,12 +245,13 @@ def moved(spec: PrivacySpec, block: str, goal: PrivacySpec, rules: Sequence[Rule
     except (IncompatibleBlocksError, Faults):  # the block does not fit the others: a unit, an attribute that they do not have
         return None
     rules = by_right_names(rules, spec, aim)
-    steps = ((step,) for rule in rules for step in rule.propose(spec, aim) if _reaches(step, aim))
+    steps = (
+        (step,)
+        for rule in rules
+        for step in rule.propose(spec, aim)
+        if all(getattr(step.after, name) == getattr(aim, name) for name in MOVING_BLOCKS)
+    )
     return min([*steps, *_converted(spec, aim, rules)], key=_spent, default=None)
-
-
-def _reaches(step: Step, aim: PrivacySpec) -> bool:
-    return all(getattr(step.after, block) == getattr(aim, block) for block in MOVING_BLOCKS)
 
 
 def _spent(steps: tuple[Step, ...]) -> Number:

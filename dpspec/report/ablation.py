@@ -30,7 +30,15 @@ def ablation_data(found: Ablation) -> dict[str, Any]:
         "differing": list(found.differing),
         "steps": [_step_data(step) for step in found.steps],
         "orders": [list(order) for order in found.orders],
-        "factors": [_factor_data(factor) for factor in found.factors],
+        "factors": [
+            {
+                "block": factor.block,
+                "smallest": None if factor.smallest is None else list(factor.smallest),
+                "largest": None if factor.largest is None else list(factor.largest),
+                "mean": factor.mean,
+            }
+            for factor in found.factors
+        ],
     }
 
 
@@ -48,29 +56,22 @@ def _step_data(step: AblationStep) -> dict[str, Any]:
     }
 
 
-def _factor_data(factor: BlockFactor) -> dict[str, Any]:
-    return {
-        "block": factor.block,
-        "smallest": None if factor.smallest is None else list(factor.smallest),
-        "largest": None if factor.largest is None else list(factor.largest),
-        "mean": factor.mean,
-    }
-
-
 def ablation_text(found: Ablation) -> str:
     """The answer as text: the least budgets first, then the factors."""
-    left, right = found.names
-    head = f"The least budget that {found.mechanism.name} needs as blocks of {left} are exchanged for those of {right}:"
+    a, b = found.names
+    head = f"The least budget that {found.mechanism.name} needs as blocks of {a} are exchanged for those of {b}:"
     if not found.differing:
-        return "\n".join(
-            [f"{left} and {right} differ in no block.", "", *_table([_step_row(step, found) for step in found.steps])]
-        )
+        return "\n".join([f"{a} and {b} differ in no block.", "", *_table([_step_row(step, found) for step in found.steps])])
     columns = ("blocks exchanged", "least budget", "constant", "power at 5 %")
     rows = [columns, *(_step_row(step, found) for step in found.steps)]
     lines = [head, "", *_table(rows), ""]
     reasons: dict[str, list[str]] = {}
     for step in found.steps:
-        if why := _note(step):
+        why = step.reason.partition(";")[0]
+        if step.pair is not None and step.spec is not None:
+            left, right = pair_in_words(*step.pair, step.spec.space)
+            why = f"no finite budget, as {left} and {right} show"
+        if why:
             reasons.setdefault(why, []).append(_exchanged(step, found))
     for why, steps in reasons.items():
         lines += [*(f"  {step}" for step in steps), textwrap.fill(why, 110, initial_indent="    ", subsequent_indent="    "), ""]
@@ -95,13 +96,6 @@ def _step_row(step: AblationStep, found: Ablation) -> tuple[str, ...]:
         return _exchanged(step, found), "does not fit" if not step.fits else "undecided", "", ""
     power = "" if step.power is None else _decimal(step.power)
     return _exchanged(step, found), f"{step.parameter} = {budget}", str(step.constant), power
-
-
-def _note(step: AblationStep) -> str:
-    if step.pair is not None and step.spec is not None:
-        left, right = pair_in_words(*step.pair, step.spec.space)
-        return f"no finite budget, as {left} and {right} show"
-    return step.reason.partition(";")[0]
 
 
 def _factor_row(factor: BlockFactor) -> tuple[str, ...]:

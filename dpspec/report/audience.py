@@ -291,11 +291,12 @@ def _numbers(spec: PrivacySpec, bound: Number | None) -> dict[str, Bracket]:
     if bound is None:
         return {}
     numbers = {POWER.format(level): allowed_power(spec.output_divergence, bound, level) for level in LEVELS}
-    return numbers | {GROWTH.format(factor): _growth(spec, bound, factor) for factor in FACTORS}
-
-
-def _growth(spec: PrivacySpec, bound: Number, factor: int) -> Bracket:
-    return Bracket.exactly(1) if bound.is_infinite else allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
+    for factor in FACTORS:
+        growth = Bracket.exactly(1)
+        if not bound.is_infinite:
+            growth = allowed_excess(spec.output_divergence, bound, Bracket.exactly(factor))
+        numbers[GROWTH.format(factor)] = growth
+    return numbers
 
 
 def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket], language: str) -> Iterator[str]:
@@ -318,7 +319,10 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["growth"].format(twice=twice, tenfold=tenfold)
     if numbers:
         divergence = step_in_words(spec.input_divergence, language)
-        yield said["distance"].format(distance=step.distance, divergence=divergence, called=_called(found, words))
+        meanings = () if found.deployment is None else found.deployment.units
+        units = [said["called_one"].format(unit=words["units"].get(name, name), words=meaning) for name, meaning in meanings]
+        called = str(said["called"]).format(units=", ".join(units)) if units else ""  # in brackets
+        yield said["distance"].format(distance=step.distance, divergence=divergence, called=called)
     else:
         yield said["nothing"]
     yield said["beyond"]
@@ -330,13 +334,6 @@ def _sentence(chance: Bracket, language: str) -> str:
     """A limit as a sentence of its own, without its full stop."""
     text = limit(chance, language).strip("()")
     return f"{text[0].upper()}{text[1:]}"
-
-
-def _called(found: SpecDocument, words: JsonData) -> str:
-    """The meaning of the units of the blocks, in brackets."""
-    units = () if found.deployment is None else found.deployment.units
-    one = [words["more"]["called_one"].format(unit=words["units"].get(unit, unit), words=called) for unit, called in units]
-    return str(words["more"]["called"]).format(units=", ".join(one)) if one else ""
 
 
 def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:

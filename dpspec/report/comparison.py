@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from dpspec.extension import Registry
     from dpspec.grammar.rule import Step
     from dpspec.grammar.spec import PrivacySpec
-    from dpspec.reason.conversions import ConversionPath, Conversions, Leg, TheoremNumbers
+    from dpspec.reason.conversions import ConversionPath, Conversions, TheoremNumbers
     from dpspec.reason.search import Derivation
     from dpspec.risks import RiskNumbers
     from dpspec.specfile.document import SpecDocument
@@ -90,7 +90,12 @@ def comparison_parts(
         risks: the risk reports of each promise and its mechanism.
         verbose: show every step of the arguments too, what the exact engine checked, and both budgets in words.
     """
-    parts: list[RenderableType] = [_relation(found, standings), _titles(left, right, standings), _side_by_side(found)]
+    titles = Table.grid(padding=(0, 2, 0, 0))
+    for letter, document, claimed in (("A", left, standings[0]), ("B", right, standings[1])):
+        titles.add_row(Text(letter, "bold"), Text(document.id, "bold"))
+        titles.add_row("", document.title)
+        titles.add_row("", terminal.standing_line(claimed))
+    parts: list[RenderableType] = [_relation(found, standings), titles, _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
     for letter, document, numbers in (("A", left, risks[0]), ("B", right, risks[1])):
@@ -98,21 +103,12 @@ def comparison_parts(
         parts += [_section(f"{letter}, {document.id}", told)] if told else []
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
-        parts.append(_section("Beware", [_bullet(note) for note in notes]))
+        parts.append(_section("Beware", [terminal.bullet(note) for note in notes]))
     parts.append(_budgets(found) if verbose else Text(MORE, FAINT))
     return [part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair]
 
 
 MORE = "All steps of the arguments, and what was checked: --verbose"
-
-
-def _titles(left: SpecDocument, right: SpecDocument, standings: tuple[Standing, Standing]) -> Table:
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    for letter, document, standing in (("A", left, standings[0]), ("B", right, standings[1])):
-        rows.add_row(Text(letter, "bold"), Text(document.id, "bold"))
-        rows.add_row("", document.title)
-        rows.add_row("", terminal.standing_line(standing))
-    return rows
 
 
 def rests_on(letter: str, document: SpecDocument) -> list[str]:
@@ -178,14 +174,6 @@ def _lines(lines: list[str]) -> RenderableType:
 def _section(title: str | Text, parts: list[RenderableType]) -> Group:
     head = Text(title, "bold") if isinstance(title, str) else title
     return Group(head, *(Padding(part, (0, 0, 0, 2)) for part in parts))
-
-
-def _bullet(note: str) -> Table:
-    rows = Table.grid(padding=(0, 1, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    rows.add_row("-", note)
-    return rows
 
 
 def _direction(premise: str, conclusion: str, direction: Direction, wanted: PrivacySpec, *, verbose: bool) -> Group:
@@ -359,17 +347,16 @@ def _path(path: ConversionPath) -> JsonData:
         "tight": path.tight,
         "sense": path.sense,
         "needs": [known.needs for known in path.known],
-        "steps": [_step(leg) for leg in path.legs],
-    }
-
-
-def _step(leg: Leg) -> JsonData:
-    return {
-        "rule": leg.conversion.name,
-        "formula": leg.conversion.formula,
-        "citation": leg.conversion.citation,
-        "to": thing_by_name(leg.target),
-        "value": bracket(leg.value),
+        "steps": [
+            {
+                "rule": leg.conversion.name,
+                "formula": leg.conversion.formula,
+                "citation": leg.conversion.citation,
+                "to": thing_by_name(leg.target),
+                "value": bracket(leg.value),
+            }
+            for leg in path.legs
+        ],
     }
 
 
@@ -642,7 +629,13 @@ def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequ
     if not common:
         parts.append(Padding(Text(NONE, BAD), (0, 0, 0, 2)))
     else:
-        parts += [Padding(_shared(common[0].spec), (0, 0, 0, 2)), ""]
+        shared = grid()
+        for block in ("dataset space", "multiverse"):
+            shared.add_row(Text(block, FAINT), "\n".join(blocks_in_words(common[0].spec)[block]))
+        members = nesting_of(common[0].spec.space).most_within("person", "household")
+        if members is not None:
+            shared.add_row(Text("assumed", FAINT), f"no household has more than {count(members, 'person')}")
+        parts += [Padding(shared, (0, 0, 0, 2)), ""]
     for place, one in enumerate(common, 1):
         parts += [_one(place, one), ""]
     alone = [one for one in found if not one.is_common]
@@ -652,16 +645,6 @@ def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequ
         parts += [Text("What is left to one attacker who tests two datasets at distance 1", "bold"), _attacks(found), ""]
         parts += [Text("In which sense strongest", "bold"), Padding(SENSE, (0, 0, 0, 2))]
     return drawn(*parts).rstrip()
-
-
-def _shared(spec: PrivacySpec) -> Table:
-    rows = grid()
-    for block in ("dataset space", "multiverse"):
-        rows.add_row(Text(block, FAINT), "\n".join(blocks_in_words(spec)[block]))
-    members = nesting_of(spec.space).most_within("person", "household")
-    if members is not None:
-        rows.add_row(Text("assumed", FAINT), f"no household has more than {count(members, 'person')}")
-    return rows
 
 
 def _one(place: int, one: Yardstick) -> Group:

@@ -132,7 +132,9 @@ class Examples:
         elif isinstance(domain, Text):
             yield from domain.choices or _TEXTS.get(name, _LETTERS)
         elif isinstance(domain, Registered):
-            yield from self._of_kind(domain.kind, depth)
+            classes = self.registry.classes(domain.kind) if depth < _DEEPEST else ()
+            for cls in sorted(classes, key=lambda cls: len(_required(cls))):  # those that ask for least first
+                yield from itertools.islice(self.objects(cls, depth + 1), 1)
         elif isinstance(domain, Nested):
             yield from self.objects(domain.cls, depth)
         elif isinstance(domain, Items):
@@ -148,28 +150,20 @@ class Examples:
             usual = (_USUAL[name],) if name in _USUAL else ()
             yield from (value for value in (*usual, *_NUMBERS) if _takes(domain, value))
 
-    def _of_kind(self, kind: str, depth: int) -> Iterator[Any]:
-        """The first object of every class of a kind, the classes that ask for least first."""
-        classes = self.registry.classes(kind) if depth < _DEEPEST else ()
-        for cls in sorted(classes, key=lambda cls: len(_required(cls))):
-            yield from itertools.islice(self.objects(cls, depth + 1), 1)
-
     def _written(self, kind: str, thing: Any) -> str | None:
         try:
             if kind == "invariants":
                 return fragment("multiverse", {"invariants": (thing,)}, self.registry)
             if kind == "routes":
-                return self._expectation(thing)
+                row = {"what": "the number as it is printed", "epsilon": 1, "tolerance": "0.01"}
+                row |= {"because": "printed with two decimals", "route": thing}
+                return fragment("expect", row, self.registry, array=True)
             if kind in TABLES:
                 return fragment(TABLES[kind], thing, self.registry)
             hosts = (fragment(TABLES[host], whole, self.registry) for host, whole in self._hosts(kind, thing))
             return next(hosts, None)
         except NotWritableError:
             return None
-
-    def _expectation(self, route: Any) -> str:
-        row = {"what": "the number as it is printed", "epsilon": 1, "tolerance": "0.01", "because": "printed with two decimals"}
-        return fragment("expect", {**row, "route": route}, self.registry, array=True)
 
     def _hosts(self, kind: str, thing: Any) -> Iterator[tuple[str, Any]]:
         """Objects of other kinds with the thing as a parameter, and nothing else that has to be given."""

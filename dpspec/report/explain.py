@@ -68,7 +68,9 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     found = words_of(name)
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
     found += [_error(cls) for cls in error_classes() if cls.code == name]
-    found += [_argument(name)] if name in ARGUMENTS else []
+    if name in ARGUMENTS:  # an argument of comparisons is no registered rule
+        where = "dpspec.reason.small_spaces"
+        found.append({**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where})
     found = found or list(_unit(name))
     if found:
         return found
@@ -77,7 +79,8 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     if alike is not None:
         return explain(alike, registry)
     further = {word["name"] for word in glossary()} | {source.key for source in sources.sources()}
-    advice = did_you_mean(name, known | further) or _kinds()
+    kinds = f"kinds are {', '.join(kind.replace('_', ' ') for kind in KINDS)}; see `dpspec plugins`"
+    advice = did_you_mean(name, known | further) or kinds
     rule = "is nothing registered, no error code, no word of the field and no source"
     error = UnknownNameError("name", rule, advice, value=name)
     if registry.failed:
@@ -103,10 +106,6 @@ def meaning(name: str, registry: Registry) -> JsonData:
 def meaning_text(data: JsonData) -> str:
     """The same as text."""
     return sources.source_text(data["source"]) if "source" in data else named_text(data["meanings"])
-
-
-def _kinds() -> str:
-    return f"kinds are {', '.join(kind.replace('_', ' ') for kind in KINDS)}; see `dpspec plugins`"
 
 
 # --- words of the field ---------------------------------------------------------------------------
@@ -141,11 +140,8 @@ def folded(name: str) -> str:
 def words_of(name: str) -> list[JsonData]:
     """The glossary entry of a term or of another way to write it."""
     wanted = folded(name)
-    return [_word(word) for word in glossary() if wanted and wanted in map(folded, (word["name"], *word.get("also", ())))]
-
-
-def _word(word: JsonData) -> JsonData:
-    return {**NOTHING_ELSE, "kind": "word", **word}
+    words = [word for word in glossary() if wanted and wanted in map(folded, (word["name"], *word.get("also", ())))]
+    return [{**NOTHING_ELSE, "kind": "word", **word} for word in words]
 
 
 # --- registered names -----------------------------------------------------------------------------
@@ -228,12 +224,6 @@ def _error(cls: type[DpspecError]) -> JsonData:
     where = f"{cls.__module__}.{cls.__qualname__}"
     meaning = f"{text}\n\nExit code {cls.exit_code}."
     return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
-
-
-def _argument(name: str) -> JsonData:
-    """An argument of comparisons that is no registered rule."""
-    where = "dpspec.reason.small_spaces"
-    return {**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where}
 
 
 def _unit(name: str) -> Iterator[JsonData]:

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
     from dpspec.base.words import Word
     from dpspec.blocks.space import Dataset
     from dpspec.comparison.compare import Comparison, Direction
-    from dpspec.comparison.separations import Argument, Separation
+    from dpspec.comparison.separations import Separation
     from dpspec.extension.hooks import Entry, Provenance
-    from dpspec.extension.loader import PluginInfo, Plugins
+    from dpspec.extension.loader import Plugins
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport
-    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.obligations import Obligation
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.standing import Standing
@@ -105,7 +104,17 @@ def _obligation(obligation: Obligation) -> JsonData:
         "outcome": obligation.word.word,
         "detail": obligation.detail,
         "exchanged": list(obligation.exchanged),
-        "grown": [_grown(line) for line in obligation.grown],
+        "grown": [
+            {
+                "size": line.size,
+                "values": list(line.values),
+                "constants": list(line.constants),
+                "grows": line.grows,
+                "refuted": line.refuted is not None,
+                "stopped": line.stopped,
+            }
+            for line in obligation.grown
+        ],
         "unproved": obligation.unproved,
         "claim": _claim(obligation),
         "verdict": None if obligation.verdict is None else verdict(obligation.verdict),
@@ -125,17 +134,6 @@ def _claim(obligation: Obligation) -> str | None:
         return to_toml(obligation.spec, installed().registry)
     except NotWritableError:
         return None
-
-
-def _grown(line: Grown) -> JsonData:
-    return {
-        "size": line.size,
-        "values": list(line.values),
-        "constants": list(line.constants),
-        "grows": line.grows,
-        "refuted": line.refuted is not None,
-        "stopped": line.stopped,
-    }
 
 
 def replayed(found: Replay) -> JsonData:
@@ -287,14 +285,13 @@ def _blocks(spec: PrivacySpec) -> JsonData:
 def _direction(direction: Direction) -> JsonData:
     return {
         "answer": direction.answer.value,
-        "steps": [_step(step) for step in direction.steps],
+        "steps": [
+            {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
+            for step in direction.steps
+        ],
         "separation": None if direction.separation is None else _separation(direction.separation),
         "tried": list(direction.tried),
     }
-
-
-def _step(step: Argument) -> JsonData:
-    return {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
 
 
 def _separation(found: Separation) -> JsonData:
@@ -315,17 +312,16 @@ def _separation(found: Separation) -> JsonData:
 def plugins(found: Plugins) -> JsonData:
     """The installed plugins, and all their faults."""
     return {
-        "plugins": [_plugin(info) for info in found.infos],
+        "plugins": [
+            {
+                **_provenance(info.provenance),
+                "status": info.status,
+                "errors": [fault for failed in info.faults() for fault in errors(failed)],
+                "registers": registered(info.entries),
+            }
+            for info in found.infos
+        ],
         "ambiguous": [fault for duplicate in found.registry.duplicates() for fault in errors(duplicate)],
-    }
-
-
-def _plugin(info: PluginInfo) -> JsonData:
-    return {
-        **_provenance(info.provenance),
-        "status": info.status,
-        "errors": [fault for found in info.faults() for fault in errors(found)],
-        "registers": registered(info.entries),
     }
 
 

@@ -50,7 +50,11 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
         lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, in place of what is not published"]
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
-        lines += _assumed(found.proved.assumptions)
+        assumptions = found.proved.assumptions
+        if len(assumptions) > _FEW:
+            lines.append(f"              under {len(assumptions)} assumptions, which --format json lists")
+        else:
+            lines += [f"              assumes {one}" for one in assumptions]
         empty = len(found.proved.vacuous)
         lines += (
             [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is required"]
@@ -109,13 +113,6 @@ def _rounded(value: Number, to: Callable[[Fraction], int]) -> str:
         return value.plain()
     whole = to(value.as_fraction() * _MILLION)
     return number(Fraction(whole, _MILLION)).plain()
-
-
-def _assumed(assumptions: Sequence[str]) -> list[str]:
-    """Few assumptions in words; of many, their number."""
-    if len(assumptions) > _FEW:
-        return [f"              under {len(assumptions)} assumptions, which --format json lists"]
-    return [f"              assumes {one}" for one in assumptions]
 
 
 def _not_understood(found: Measurement) -> str:

@@ -104,12 +104,8 @@ _COLOURS = {  # as far from white as from the ground of a dark notebook
 }
 
 
-def _css(style: object) -> str:
-    return ";".join(_COLOURS[word] for word in str(style).split() if word in _COLOURS)
-
-
 def _span(html: str, style: object) -> str:
-    css = _css(style)
+    css = ";".join(_COLOURS[word] for word in str(style).split() if word in _COLOURS)
     return f'<span style="{css}">{html}</span>' if css and html else html
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import attrs
 from rich.table import Table
@@ -39,7 +39,7 @@ from dpspec.risks.numbers import risk_numbers
 from dpspec.verifier.secrets import farthest_pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import RenderableType
 
@@ -67,7 +67,10 @@ def risk_data(report: RiskReport, found: SpecDocument, standing: Standing) -> Js
         "standing": terminal.standing_data(standing),
         "attacker": {
             "name": attacker.name,
-            "parameters": {p.name: _given(getattr(attacker, p.name)) for p in parameters(type(attacker))},
+            "parameters": {
+                p.name: "" if (value := getattr(attacker, p.name)) is None else value_in_words(value)
+                for p in parameters(type(attacker))
+            },
             **{part: getattr(attacker, part) for part in ("title", "knowledge", "target", "observation", "assumption", "source")},
         },
         "mechanism": None if report.mechanism is None else thing_in_words(report.mechanism),
@@ -118,10 +121,6 @@ def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbos
     reasons_at = "" if verbose else "the theorem and the assumption of each number: --verbose; "
     parts.append(Text(f"{reasons_at}all rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
     return parts
-
-
-def _given(value: Any) -> str:
-    return "" if value is None else value_in_words(value)
 
 
 def _said(statement: RiskStatement) -> JsonData:
@@ -186,11 +185,8 @@ def _at(row: RiskRow) -> str:
 
 
 def _cell(statements: Sequence[RiskStatement], reasons: Reasons) -> str:
-    return "; ".join(f"{stated(said)} ({_reason(said, reasons)})" for said in statements)
-
-
-def _reason(statement: RiskStatement, reasons: Reasons) -> int:
-    return reasons.setdefault((statement.theorem, statement.assumption), len(reasons) + 1)
+    numbered = ((said, reasons.setdefault((said.theorem, said.assumption), len(reasons) + 1)) for said in statements)
+    return "; ".join(f"{stated(said)} ({reason})" for said, reason in numbered)
 
 
 def stated(statement: RiskStatement) -> str:
@@ -312,7 +308,10 @@ def figure(report: RiskReport, found: SpecDocument) -> Figure:
 
 def _panel(quantity: str, rows: Sequence[RiskRow]) -> Chart:
     """Upper bounds by their upper ends, lower ones by their lower ends; lines where they are powers, else points."""
-    axis = _axis(rows)
+    # The first name whose values are numbers and differ.
+    names = dict.fromkeys(name for row in rows for name, _ in row.at)
+    varied = (name for name in names if _varies(rows, name))
+    axis = next((name for name in varied if all(_is_number(dict(row.at).get(name)) for row in rows)), None)
     lines: dict[tuple[str, Sense], list[tuple[float, float]]] = {}
     for place, row in enumerate(rows):
         rest = ", ".join(f"{name} {value}" for name, value in row.at if name != axis and _varies(rows, name))
@@ -353,17 +352,6 @@ def _varies(rows: Sequence[RiskRow], name: str) -> bool:
     return len({dict(row.at).get(name) for row in rows}) > 1
 
 
-def _axis(rows: Sequence[RiskRow]) -> str | None:
-    """The first name whose values are numbers and differ."""
-    return next(
-        (name for name in _names(rows) if _varies(rows, name) and all(_is_number(dict(row.at).get(name)) for row in rows)), None
-    )
-
-
-def _names(rows: Sequence[RiskRow]) -> Iterator[str]:
-    return iter(dict.fromkeys(name for row in rows for name, _ in row.at))
-
-
 def _is_number(value: str | None) -> bool:
     try:
         return value is not None and Fraction(value) == Fraction(value)
@@ -397,17 +385,16 @@ def recommendation_data(tolerance: Tolerance, found: Recommendation) -> JsonData
         "assumption": found.assumption,
         "not_covered": list(found.not_covered),
         "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM},
-        "consequences": [_consequence(said) for said in found.consequences],
-    }
-
-
-def _consequence(said: RiskStatement) -> JsonData:
-    return {
-        "quantity": said.quantity,
-        "at": _pairs(said.at),
-        "value": bracket(said.value),
-        "theorem": said.theorem,
-        "assumption": said.assumption,
+        "consequences": [
+            {
+                "quantity": said.quantity,
+                "at": _pairs(said.at),
+                "value": bracket(said.value),
+                "theorem": said.theorem,
+                "assumption": said.assumption,
+            }
+            for said in found.consequences
+        ],
     }
 
 
@@ -418,11 +405,11 @@ def _pairs(pairs: tuple[tuple[str, str], ...]) -> list[JsonData]:
 def _asked(tolerance: Tolerance) -> list[tuple[str, str]]:
     """The parameters that differ from their defaults, as text."""
     values = [(p, getattr(tolerance, p.name)) for p in parameters(type(tolerance))]
-    return [(p.name, _in_words(value)) for p, value in values if p.required or value != p.default]
-
-
-def _in_words(value: Any) -> str:
-    return f"{value.__module__}:{value.__qualname__}" if callable(value) else value_in_words(value)
+    return [
+        (p.name, f"{value.__module__}:{value.__qualname__}" if callable(value) else value_in_words(value))
+        for p, value in values
+        if p.required or value != p.default
+    ]
 
 
 def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
@@ -443,15 +430,11 @@ def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
             rows.add_row(Text(label, FAINT), Text(said, "bold" if label == found.parameter else ""))
     parts: list[RenderableType] = [Text.assemble((tolerance.name, "bold"), f"  {tolerance.title}"), "", rows]
     if found.consequences:
-        parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), _recommendation_table(found)]
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_column(overflow="fold")
+        table.add_column(overflow="fold")
+        for one in found.consequences:
+            where = ", ".join(f"{name} {value}" for name, value in one.at)
+            table.add_row(f"  {one.quantity}{', ' if where else ''}{where}", bracket_in_words(one.value))
+        parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), table]
     return drawn(*parts).rstrip()
-
-
-def _recommendation_table(found: Recommendation) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold")
-    for said in found.consequences:
-        where = ", ".join(f"{name} {value}" for name, value in said.at)
-        table.add_row(f"  {said.quantity}{', ' if where else ''}{where}", bracket_in_words(said.value))
-    return table

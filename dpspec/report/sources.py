@@ -137,13 +137,10 @@ def citing(source: Publication, registry: Registry) -> Iterator[tuple[str, str]]
     """The registered names that cite it, with their kind; a plugin that cannot be loaded cites nothing."""
     for entry in registry:
         with contextlib.suppress(DpspecError):
-            if any(source.is_cited_in(text) for text in _texts(entry.cls)):
+            declared = (getattr(entry.cls, name, "") for name in _DECLARED)
+            texts = (entry.cls.__doc__ or "", *(text for text in declared if isinstance(text, str)))
+            if any(map(source.is_cited_in, texts)):
                 yield entry.name, singular(entry.kind)
-
-
-def _texts(cls: type) -> Iterable[str]:
-    declared = (getattr(cls, name, "") for name in _DECLARED)
-    return (cls.__doc__ or "", *(text for text in declared if isinstance(text, str)))
 
 
 def source_data(source: Publication, registry: Registry) -> JsonData:

@@ -107,6 +107,15 @@ def grid(*, indent: int = 0) -> Table:
     return table
 
 
+def bullet(words: str) -> Table:
+    """An entry of a list, whose text wraps under itself."""
+    rows = Table.grid(padding=(0, 1, 0, 0))
+    rows.add_column(no_wrap=True)
+    rows.add_column(overflow="fold")
+    rows.add_row("-", words)
+    return rows
+
+
 class Work(AbstractContextManager["Work"]):
     """Work in progress; on a terminal it shows a bar on stderr once it has taken more than two seconds.
 

@@ -42,17 +42,15 @@ if TYPE_CHECKING:
 
     from dpspec.base.exact import Number
     from dpspec.composition import Composition, LedgerLine, PrivacyAccount
-    from dpspec.extension.loader import PluginInfo, Plugins
-    from dpspec.grammar.rule import Step
+    from dpspec.extension.loader import Plugins
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.linter.finding import Finding
     from dpspec.specfile.document import SpecDocument
     from dpspec.verifier.document import FileReport
-    from dpspec.verifier.miniatures import Grown
     from dpspec.verifier.obligations import Obligation
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.standing import Standing
-    from dpspec.verifier.verdict import UniverseResult, Verdict, Witness
+    from dpspec.verifier.verdict import Verdict, Witness
 
 
 TextLine = tuple[str, str]
@@ -142,21 +140,16 @@ def _finding(obligation: Obligation, document: SpecDocument, *, verbose: bool) -
         blocks = " and another ".join(obligation.exchanged)
         yield "but", f"the miniature has another {blocks}: another claim was tested, and the one on file was not checked"
     yield from verdict_lines(obligation.verdict, obligation.spec or document.spec, verbose=verbose)
-    yield from _raised(obligation.grown)
-    if obligation.unproved:
-        yield "whole", f"space: {obligation.unproved}"
-
-
-def _raised(lines: Sequence[Grown]) -> Iterator[TextLine]:
-    """The constants while the sizes of a miniature were raised; sizes that could not be raised are reported together."""
-    for line in lines:
+    for line in obligation.grown:  # the constants while the sizes of a miniature were raised
         if line.grows:
             yield "GROWS", str(line) if line.refuted is not None else f"{line}: this miniature says nothing about the claim"
         elif len(line.values) > 1:
             yield "raised", str(line)
-    left = [line for line in lines if len(line.values) == 1]
+    left = [line for line in obligation.grown if len(line.values) == 1]
     if left:
         yield "not", f"raised: {', '.join(line.size for line in left)} ({left[0].stopped})"
+    if obligation.unproved:
+        yield "whole", f"space: {obligation.unproved}"
 
 
 def verdict_parts(found: Verdict, *, verbose: bool = False) -> list[RenderableType]:
@@ -209,17 +202,12 @@ def _constant(verdict: Verdict) -> str:
         parts += [f"{count(tight, 'universe')} at the bound exactly"] if tight else []
         parts += [f"{count(over, 'universe')} above it"] if over else []
         return ", ".join(parts)
-    return f"{bracket_in_words(verdict.constant)}, allowed {number_in_words(best.bound)}{_closeness(best)}"
-
-
-def _closeness(result: UniverseResult) -> str:
-    from dpspec.verifier.verdict import Outcome
-
-    if result.is_tight:
-        return ": tight"
-    if result.outcome is Outcome.VERIFIED and not result.bound.is_infinite:
-        return f": slack {result.slack()}"
-    return ""
+    closeness = ""
+    if best.is_tight:
+        closeness = ": tight"
+    elif best.outcome is Outcome.VERIFIED and not best.bound.is_infinite:
+        closeness = f": slack {best.slack()}"
+    return f"{bracket_in_words(verdict.constant)}, allowed {number_in_words(best.bound)}{closeness}"
 
 
 def witness_lines(witness: Witness, spec: PrivacySpec | None) -> Iterator[TextLine]:
@@ -267,26 +255,24 @@ _ONE = {Word.UNCHECKED: _MANY[Word.UNCHECKED], Word.PLUGIN: "needs a plugin that
 
 def plugins(found: Plugins) -> str:
     """Every plugin with its distribution, its state, and what it registers."""
-    blocks = [_plugin(info) for info in found.infos]
+    blocks = []
+    for info in found.infos:
+        style = {"loaded": GOOD, "failed": BAD}.get(info.status, OPEN)
+        origin = info.provenance
+        head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
+        rows = grid(indent=2)
+        for fault in info.faults():
+            rows.add_row("", Text("fault", BAD), str(fault))
+        for kind, names in registered(info.entries).items():
+            rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
+        blocks.append(drawn(head, rows) if rows.row_count else drawn(head))
     ambiguous = found.registry.duplicates()
     if ambiguous:
         lines = Table.grid(padding=(0, 2, 0, 0))
-        for fault in ambiguous:
-            lines.add_row(Text("ambiguous", BAD), str(fault))
+        for duplicate in ambiguous:
+            lines.add_row(Text("ambiguous", BAD), str(duplicate))
         blocks.append(drawn(lines))
     return "\n\n".join(blocks)
-
-
-def _plugin(info: PluginInfo) -> str:
-    style = {"loaded": GOOD, "failed": BAD}.get(info.status, OPEN)
-    origin = info.provenance
-    head = Text.assemble((origin.plugin, "bold"), f"  {origin.distribution} {origin.version}  ", (info.status, style))
-    rows = grid(indent=2)
-    for fault in info.faults():
-        rows.add_row("", Text("fault", BAD), str(fault))
-    for kind, names in registered(info.entries).items():
-        rows.add_row("", Text(kind.replace("_", " "), FAINT), ", ".join(names))
-    return drawn(head, rows) if rows.row_count else drawn(head)
 
 
 # --- ledgers --------------------------------------------------------------------------------------
@@ -300,7 +286,10 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
         Text("Claim status", "bold"),
         Padding(_standings(found), (0, 0, 0, 2)),
     ]
-    rows += ["", Text("Together", "bold"), Padding(_blocks(found.best), (0, 0, 0, 2))]
+    blocks = grid()
+    for block, lines in blocks_in_words(found.best.spec).items():
+        blocks.add_row(Text(block, FAINT), "\n".join(lines))
+    rows += ["", Text("Together", "bold"), Padding(blocks, (0, 0, 0, 2))]
     if found.proved is not None:
         promised = f"As promised: {budget_in_words(found.spec.budget)}. "
         promised += "The budget above is proved of the mechanisms of the files."
@@ -309,7 +298,7 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     losses = found.losses()
     if losses:
         rows += ["", Text("What was lost on the way", "bold")]
-        rows += [Padding(_bullet(loss), (0, 0, 0, 2)) for loss in losses]
+        rows += [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
     return rows
 
 
@@ -370,21 +359,6 @@ def together(found: Composition | PrivacyAccount) -> Standing:
     return Standing(word=word, reason=f"as that of {worst}; {kept}")
 
 
-def _blocks(found: Composition) -> Table:
-    rows = grid()
-    for block, lines in blocks_in_words(found.spec).items():
-        rows.add_row(Text(block, FAINT), "\n".join(lines))
-    return rows
-
-
-def _bullet(words: str) -> Table:
-    rows = Table.grid(padding=(0, 1, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    rows.add_row("-", words)
-    return rows
-
-
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
     """The same as JSON data."""
     return {
@@ -415,19 +389,18 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
         "stated": None if value is None else str(value),
         "times": line.part.times,
         "amount": str(line.spent),
-        "steps": [_step(step) for step in line.steps],
-    }
-
-
-def _step(step: Step) -> Mapping[str, Any]:
-    return {
-        "rule": step.rule,
-        "block": step.block,
-        "reason": step.reason,
-        "citation": step.citation,
-        "parameters": dict(step.parameters),
-        "before": str(step.before.budget),
-        "after": str(step.after.budget),
+        "steps": [
+            {
+                "rule": step.rule,
+                "block": step.block,
+                "reason": step.reason,
+                "citation": step.citation,
+                "parameters": dict(step.parameters),
+                "before": str(step.before.budget),
+                "after": str(step.after.budget),
+            }
+            for step in line.steps
+        ],
     }
 
 
@@ -482,24 +455,16 @@ _STYLES = {"error": BAD, "warning": OPEN}
 def lint_text(findings: Sequence[Finding], files: Sequence[Path], *, explained: bool) -> str:
     """The findings without an explanation, with `explained` the others too, and the number of each."""
     shown = [single for single in findings if explained or single.explained is None]
-    lines = [drawn(*_lines(single)) for single in shown]
-    return "\n".join([*lines, _summary(findings, files)])
-
-
-def _lines(found: Finding) -> Iterable[Text | Padding]:
-    yield headline(f"{found.file}:{found.line}", found.severity.value, _STYLES[found.severity.value], f"  [{found.code}]")
-    yield Padding(Text(found.message), (0, 0, 0, 2))
-    if found.explained is None:
-        yield Padding(Text(found.advice, FAINT), (0, 0, 0, 2))
-    else:
-        yield Padding(Text(f"explained: {found.explained}", FAINT), (0, 0, 0, 2))
-
-
-def _summary(findings: Sequence[Finding], files: Sequence[Path]) -> str:
+    lines = []
+    for single in shown:
+        style = _STYLES[single.severity.value]
+        head = headline(f"{single.file}:{single.line}", single.severity.value, style, f"  [{single.code}]")
+        last = single.advice if single.explained is None else f"explained: {single.explained}"
+        lines.append(drawn(head, Padding(Text(single.message), (0, 0, 0, 2)), Padding(Text(last, FAINT), (0, 0, 0, 2))))
     left = sum(single.explained is None for single in findings)
     findings_left = "no finding" if left == 0 else count(left, "finding")
     rest = len(findings) - left
-    return f"{count(len(files), 'file')}: {findings_left}" + (f", {rest} explained" if rest else "")
+    return "\n".join([*lines, f"{count(len(files), 'file')}: {findings_left}" + (f", {rest} explained" if rest else "")])
 
 
 def lint_data(findings: Sequence[Finding], files: Sequence[Path]) -> dict[str, Any]:

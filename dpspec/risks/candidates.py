@@ -171,10 +171,6 @@ def is_small(spec: PrivacySpec) -> bool:
     return size is not None and size <= MOST_LISTED
 
 
-def _is_back(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
-    return not spec.input_divergence.is_symmetric and spec.distance(right, left) <= reach
-
-
 def candidates_among(spec: PrivacySpec, pairs: Iterable[Pair]) -> Candidates:
     """The same for pairs that are given."""
     allowed, seen = Allowed(spec), dict[Invariant, None]()
@@ -279,7 +275,10 @@ def differing_invariants(spec: PrivacySpec, pairs: Iterable[Pair]) -> tuple[Inva
 
 
 def _is_within(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) -> bool:
-    return left != right and (spec.distance(left, right) <= reach or _is_back(spec, left, right, reach))
+    if left == right:
+        return False
+    back = not spec.input_divergence.is_symmetric
+    return spec.distance(left, right) <= reach or (back and spec.distance(right, left) <= reach)
 
 
 def _largest(spec: PrivacySpec, reach: Number) -> Number:

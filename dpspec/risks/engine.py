@@ -323,17 +323,13 @@ def parsed(settings: Iterable[str]) -> dict[str, Any]:
             raise ParameterError("set", "must be a name and a value", "write it as distance=2", value=text)
         if key in table:
             raise ParameterError(f"set {key}", "is given twice", "write one value", value=value)
-        table[key] = _value(value)
+        try:
+            table[key] = tomllib.loads(f"value = {value}", parse_float=str)["value"]
+        except tomllib.TOMLDecodeError as fault:
+            if value[0] in "[{\"'":
+                raise ParameterError("set", f"is no TOML value ({fault})", "quote texts inside lists", value=value) from fault
+            table[key] = value
     return table
-
-
-def _value(text: str) -> Any:
-    try:
-        return tomllib.loads(f"value = {text}", parse_float=str)["value"]
-    except tomllib.TOMLDecodeError as fault:
-        if text[0] in "[{\"'":
-            raise ParameterError("set", f"is no TOML value ({fault})", "quote texts inside lists", value=text) from fault
-        return text
 
 
 # --- the universe of a table ----------------------------------------------------------------------

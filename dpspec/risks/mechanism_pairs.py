@@ -19,7 +19,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import NearestLaws, NoStructure, Structure, cells_of
+from dpspec.grammar.structure import NoStructure, Structure, cells_of
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.products import product_of
 from dpspec.risks.candidates import Candidates, ComparedPairs, KeptPair, candidates_within, is_small, pairs_within
@@ -89,7 +89,9 @@ def own_pairs(
 
 def nearest_pairs(mechanism: Mechanism, spec: PrivacySpec) -> ComparedPairs | None:
     """The pairs of laws on the nearest datasets of a universe, by a theorem about the mechanism; None where there is none."""
-    found = _stated(mechanism, spec)
+    if "nearest_laws" not in vars(type(mechanism)):  # a subclass may have other laws than the theorem is about
+        return None
+    found = mechanism.nearest_laws(spec, _EVIDENCE.get().dataset)
     if found is None or not (found.pairs or found.above):
         return None
     scope = f"{found.scope} ({found.citation})"
@@ -107,13 +109,6 @@ def published_within(spec: PrivacySpec, distance: NumberLike, keep: KeptPair | N
             raise
         nothing = UniformBudget(parameter=spec.output_divergence.budget_parameters[0], value=INFINITY)
         return candidates_within(spec.replace(budget=nothing), distance, keep)
-
-
-def _stated(mechanism: Mechanism, spec: PrivacySpec) -> NearestLaws | None:
-    """The theorem on the nearest laws, as the mechanism's own class states it."""
-    if "nearest_laws" not in vars(type(mechanism)):
-        return None
-    return mechanism.nearest_laws(spec, _EVIDENCE.get().dataset)
 
 
 def _by_theorem(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> ComparedPairs | None:

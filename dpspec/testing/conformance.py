@@ -217,7 +217,11 @@ def run_checks(
     pending = list(cases(plugin, level=level, module=module))
     results = []
     for done, case in enumerate(pending, start=1):
-        results.append(_with_expectation(case.result(), expected))
+        result = case.result()
+        if result.status is Status.FAILED and result.check in expected:
+            detail = f"{expected[result.check]}: {result.detail}"
+            result = attrs.evolve(result, status=Status.EXPECTED_FAILURE, detail=detail)
+        results.append(result)
         if progress is not None:
             progress(done, len(pending))
     failed = {result.check for result in results if result.status is Status.EXPECTED_FAILURE}
@@ -241,12 +245,6 @@ def reasons(pairs: Iterable[str]) -> dict[str, str]:
             raise ParameterError("expect", "needs a reason", "write CHECK=REASON", value=pair)
         found[name.strip()] = reason.strip()
     return found
-
-
-def _with_expectation(result: CheckResult, expected: Mapping[str, str]) -> CheckResult:
-    if result.status is Status.FAILED and result.check in expected:
-        return attrs.evolve(result, status=Status.EXPECTED_FAILURE, detail=f"{expected[result.check]}: {result.detail}")
-    return result
 
 
 def check_plugin(plugin: str, **options: Any) -> tuple[CheckResult, ...]:
@@ -297,7 +295,9 @@ def text(plugin: str, results: Sequence[CheckResult]) -> str:
         same = [result for result in results if result.check == name]
         worst = next(status for status in _WORST_FIRST if any(r.status is status for r in same))
         mark, style = _MARKS[worst]
-        rows.add_row("", Text(mark, style), f"{name.removeprefix('check_').replace('_', ' ')}: {_tally(same)}")
+        found = Counter(result.status for result in same)
+        tally = ", ".join(f"{found[status]:,} {status.value}" for status in _WORST_FIRST if found[status])
+        rows.add_row("", Text(mark, style), f"{name.removeprefix('check_').replace('_', ' ')}: {tally}")
         for result in [r for r in same if r.status is worst and worst not in (Status.PASSED, Status.NOT_APPLICABLE)][:SHOWN]:
             rows.add_row("", "", Text(f"{result.subject}: {result.detail}"))
     faults = sum(result.status.is_fault for result in results)
@@ -306,8 +306,3 @@ def text(plugin: str, results: Sequence[CheckResult]) -> str:
 
 
 _WORST_FIRST = (Status.FAILED, Status.UNEXPECTED_PASS, Status.EXPECTED_FAILURE, Status.PASSED, Status.NOT_APPLICABLE)
-
-
-def _tally(results: Sequence[CheckResult]) -> str:
-    found = Counter(result.status for result in results)
-    return ", ".join(f"{found[status]:,} {status.value}" for status in _WORST_FIRST if found[status])

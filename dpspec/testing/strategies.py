@@ -134,7 +134,10 @@ def from_params(cls: type) -> st.SearchStrategy[Any]:
 def _objects(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]:
     """Objects of a class that is a parameter of other classes; none of them is drawn inside itself."""
     if cls is Attribute:
-        return _attributes()
+        name, texts = st.sampled_from(("sex", "age", "place", "race")), st.sampled_from("abcdef")
+        listed = st.lists(texts, min_size=1, max_size=4, unique=True).map(tuple)
+        counted = st.builds(Attribute, name=name, count=st.integers(1, 5))
+        return st.one_of(st.builds(Attribute, name=name, categories=listed), counted)
     own = example_objects(cls)
     return _variations(cls, own) if own else _combinations(cls, within)
 
@@ -178,13 +181,6 @@ def _combinations(cls: type, within: tuple[type, ...]) -> st.SearchStrategy[Any]
 
     combination.__name__ = cls.__name__  # Hypothesis prints it in place of all that it is made of
     return st.composite(combination)()
-
-
-def _attributes() -> st.SearchStrategy[Attribute]:
-    """Attributes with a few categories, or with their number alone."""
-    name, texts = st.sampled_from(("sex", "age", "place", "race")), st.sampled_from("abcdef")
-    listed = st.lists(texts, min_size=1, max_size=4, unique=True).map(tuple)
-    return st.one_of(st.builds(Attribute, name=name, categories=listed), st.builds(Attribute, name=name, count=st.integers(1, 5)))
 
 
 def _values(domain: Domain, within: tuple[type, ...]) -> st.SearchStrategy[Any]:

@@ -249,7 +249,9 @@ def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:
     def one(draw: HypothesisDraw) -> Dataset:
         cells = cells_drawn(draw, space, {}, whole=False)
         common = _common(draw, cells, space)
-        return _arranged(draw, common, space) if part.is_sequence else _valid(common, space)
+        if not part.is_sequence:
+            return _valid(common, space)
+        return _valid_sequence(draw(st.permutations(sorted(common.elements(), key=repr))), space)
 
     return one()
 
@@ -377,16 +379,13 @@ def _side(common: Counter[Hashable], change: Sequence[int], cells: Sequence[Hash
         for cell, step in moved.items():
             side[cell] = min(side[cell], high - abs(step))
     elif most is not None:
-        excess = side.total() + max(_parts(change)) - most
+        rise, fall = sum(max(step, 0) for step in change), sum(max(-step, 0) for step in change)
+        excess = side.total() + max(rise, fall) - most
         for cell in list(side):
             cut = max(0, min(excess, side[cell]))
             side[cell], excess = side[cell] - cut, excess - cut
     side.update({cell: sign * step for cell, step in moved.items() if sign * step > 0})
     return side
-
-
-def _parts(change: Sequence[int]) -> tuple[int, int]:
-    return sum(max(step, 0) for step in change), sum(max(-step, 0) for step in change)
 
 
 def _valid(counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
@@ -415,10 +414,6 @@ def _ordered(draw: HypothesisDraw, left: Counter[Hashable], right: Counter[Hasha
 def _swaps(size: int) -> st.SearchStrategy[list[tuple[int, int]]]:
     place = st.integers(0, max(size - 1, 0))
     return st.lists(st.tuples(place, place), max_size=3)
-
-
-def _arranged(draw: HypothesisDraw, counts: Counter[Hashable], space: DatasetSpace) -> Dataset:
-    return _valid_sequence(draw(st.permutations(sorted(counts.elements(), key=repr))), space)
 
 
 def _valid_sequence(records: Sequence[Hashable], space: DatasetSpace) -> Dataset:

@@ -289,7 +289,8 @@ def check_matrix_carries_the_same_information(subject: PlacedSubject, context: C
     rows = subject.thing.matrix(subject.space)
     if rows is None:
         raise NotApplicable("it has no matrix")
-    products = {x: _products(rows, ListedCells.needed_in(subject.space).vector(x)) for x in subject.datasets}
+    vectors = {x: ListedCells.needed_in(subject.space).vector(x) for x in subject.datasets}
+    products = {x: tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in rows) for x, vector in vectors.items()}
     pair = _counterexample(subject, products.__getitem__)
     require(pair is None, f"{pair} agree, and differ under the matrix {rows}")
     seen: dict[Any, Dataset] = {}
@@ -297,10 +298,6 @@ def check_matrix_carries_the_same_information(subject: PlacedSubject, context: C
         twin = seen.setdefault(products[x], x)
         same = subject.thing.value(x, subject.space) == subject.thing.value(twin, subject.space)
         require(same, f"{twin} and {x} agree under the matrix {rows}, and differ themselves")
-
-
-def _products(rows: Any, vector: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(sum(a * v for a, v in zip(row, vector, strict=True)) for row in rows)
 
 
 @check(INVARIANTS)

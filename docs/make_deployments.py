@@ -32,9 +32,9 @@ from dpspec.blocks.units import longer_units, read_unit
 from dpspec.composition import compose, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.reason.rules import promise_for
-from dpspec.report.comparison import power_in_words
 from dpspec.report.explain import file_data
 from dpspec.report.terminal import blocks_in_words, budget_in_words, number_in_words, thing_in_words
+from dpspec.report.yardsticks import power_in_words
 from dpspec.specfile.document import Expectation
 
 ROOT = Path(__file__).parents[1]

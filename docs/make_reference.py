@@ -24,10 +24,10 @@ from dpspec.cli import main
 from dpspec.cli.framework import OpenGroup
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import BASES, KINDS, PREFIX
-from dpspec.grammar.structure import View
+from dpspec.grammar.views import View
 from dpspec.laws.dichotomy import Composite, Dichotomy, Finite, Growth, Joinable
 from dpspec.linter import declared_findings
-from dpspec.linter.findings import EXPLAINS_NOTHING
+from dpspec.linter.look import EXPLAINS_NOTHING
 from dpspec.report.sources import sources
 from dpspec.testing import conformance as _declares_all_checks  # noqa: F401
 from dpspec.testing.check import declared_checks

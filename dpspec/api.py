@@ -640,7 +640,7 @@ def lint(*paths: str | Path, table: GivenTable | None = None) -> tuple[Finding, 
         table: the confidential table that they are about: the records that its exact tables determine are checked, too.
     """
     from dpspec.extension.loader import installed
-    from dpspec.linter.findings import lint as look
+    from dpspec.linter.look import lint as look
     from dpspec.specfile.table_input import table_file
 
     if table is None:

@@ -231,7 +231,7 @@ def yardsticks(
         within: the largest distance of the neighbours that conversions need, in units of the input divergence.
     """
     from dpspec.extension.loader import installed
-    from dpspec.report import comparison
+    from dpspec.report import yardsticks
 
     registry, documents = installed().registry, [as_document(one) for one in (left, right)]
     at = {} if delta is None else {"delta": str(delta)}
@@ -240,8 +240,8 @@ def yardsticks(
     )
     stands = [quick_standing(document, registry) for document in documents]
     code, names = 0 if any(one.is_common for one in found) else 3, (documents[0].id, documents[1].id)
-    data = comparison.yardstick_data(found, names, registry, stands)
-    return CommandAnswer("compare", code, data, partial(comparison.yardstick_text, found, names, stands), value=found)
+    data = yardsticks.yardstick_data(found, names, registry, stands)
+    return CommandAnswer("compare", code, data, partial(yardsticks.yardstick_text, found, names, stands), value=found)
 
 
 def ablate(

@@ -168,13 +168,13 @@ def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_jso
     from dpspec.api import order_specs
     from dpspec.composition import documents_of
     from dpspec.extension import installed
-    from dpspec.report import comparison
+    from dpspec.report import order
     from dpspec.report.terminal import Work
 
     registry = installed().registry
     documents = documents_of(paths, registry)
     if "explain" in given:
-        two = [comparison.chosen(documents, name).path or name for name in given["explain"]]
+        two = [order.chosen(documents, name).path or name for name in given["explain"]]
         return _pair(two, None, given.get("picture"), as_json, verbose)
     with Work("comparing") as work:
         found = order_specs(documents, registry, progress=work, jobs=jobs)
@@ -182,7 +182,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_jso
         found.plot().save(given["picture"].path)
         say(f"wrote {given['picture'].path}", err=True)
     tell(found, as_json)
-    return comparison.exit_code(found)
+    return order.exit_code(found)
 
 
 @click.command(short_help="Convert a budget to another standard.")

@@ -38,7 +38,7 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     from dpspec.base.files import write_whole
     from dpspec.base.params import Exact
     from dpspec.extension import installed
-    from dpspec.report import json, pages, text
+    from dpspec.report import json, ledgers, pages
     from dpspec.report.terminal import Work, number_in_words
 
     registry, most = installed().registry, None if cap is None else Exact(0, "inf").read(cap, "cap")
@@ -48,7 +48,7 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     above = most is not None and spent is not None and number(spent) > most
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
-    data = {**text.ledger_data(found, out), "cap": None if most is None else {"value": str(most), "above": above}}
+    data = {**ledgers.ledger_data(found, out), "cap": None if most is None else {"value": str(most), "above": above}}
     say(json.document("ledger", int(above), data) if as_json else pages.printed(found))
     if above and not as_json and spent is not None and most is not None:
         say(f"{found.spec.budget.parameter} = {number_in_words(number(spent))} is above the cap of {number_in_words(most)}")

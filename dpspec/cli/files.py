@@ -305,7 +305,7 @@ def lint(paths: tuple[str, ...], explained: bool, table: str | None, jobs: int |
     """
     from dpspec.extension import installed
     from dpspec.linter import lint as look
-    from dpspec.report import text
+    from dpspec.report import findings
     from dpspec.report.terminal import Work
     from dpspec.specfile.reader import spec_files
 
@@ -315,9 +315,9 @@ def lint(paths: tuple[str, ...], explained: bool, table: str | None, jobs: int |
     ended = LibraryError.code, LibraryError.exit_code
     code = worst_code(ended[1] if single.code == ended[0] else 1 for single in found if single.explained is None)
     if as_json:
-        say_data("lint", code, text.lint_data(found, files))
+        say_data("lint", code, findings.lint_data(found, files))
     else:
-        say(text.lint_text(found, files, explained=explained))
+        say(findings.lint_text(found, files, explained=explained))
     return code
 
 

@@ -48,24 +48,28 @@ if TYPE_CHECKING:
         TheoremNumber as TheoremNumber,
         conversion as conversion,
     )
+    from dpspec.grammar.sizes import (
+        NoStructure as NoStructure,
+        SizedLaw as SizedLaw,
+    )
     from dpspec.grammar.spec import PrivacySpec as PrivacySpec
     from dpspec.grammar.structure import (
+        NearestLaws as NearestLaws,
+        ProvedBound as ProvedBound,
+        SizeHypothesis as SizeHypothesis,
+        Structure as Structure,
+    )
+    from dpspec.grammar.views import (
         Bounded as Bounded,
         Case as Case,
         Contribution as Contribution,
         CountChanges as CountChanges,
         DrawnView as DrawnView,
         LawPair as LawPair,
-        NearestLaws as NearestLaws,
         NoisyCount as NoisyCount,
-        NoStructure as NoStructure,
-        ProvedBound as ProvedBound,
         RepeatedView as RepeatedView,
         Report as Report,
         SampledView as SampledView,
-        SizedLaw as SizedLaw,
-        SizeHypothesis as SizeHypothesis,
-        Structure as Structure,
         View as View,
         is_log_concave as is_log_concave,
         law_data as law_data,
@@ -117,29 +121,25 @@ _HOMES = {
         "conversion",
     ),
     "dpspec.grammar.spec": ("PrivacySpec",),
-    "dpspec.grammar.structure": (
+    "dpspec.grammar.structure": ("NearestLaws", "ProvedBound", "SizeHypothesis", "Structure"),
+    "dpspec.grammar.sizes": ("NoStructure", "SizedLaw"),
+    "dpspec.grammar.views": (
+        "records_read",
         "Bounded",
         "Case",
         "Contribution",
         "CountChanges",
         "DrawnView",
         "LawPair",
-        "NearestLaws",
         "NoisyCount",
-        "NoStructure",
-        "ProvedBound",
         "RepeatedView",
         "Report",
         "SampledView",
-        "SizedLaw",
-        "SizeHypothesis",
-        "Structure",
         "View",
         "is_log_concave",
         "law_data",
         "narrowed",
         "other_numbers",
-        "records_read",
     ),
 }
 __all__ = [name for names in _HOMES.values() for name in names]

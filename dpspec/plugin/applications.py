@@ -53,15 +53,7 @@ from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
 from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
-from dpspec.report.comparison import (
-    blocks_figure,
-    claim_status,
-    headline,
-    order_data,
-    order_figure,
-    order_mark,
-    power_in_words,
-)
+from dpspec.report.comparison import blocks_figure, claim_status, headline
 from dpspec.report.explain import folded, promise
 from dpspec.report.figures import (
     BlockRow,
@@ -82,6 +74,8 @@ from dpspec.report.json import (
     file_report as file_report_data,
     written as json_written,
 )
+from dpspec.report.ledgers import ledger_data
+from dpspec.report.order import order_data, order_figure, order_mark
 from dpspec.report.pages import printed
 from dpspec.report.risk import KEEPING, file_numbers, numbers_cells, numbers_data, numbers_note, numbers_title
 from dpspec.report.subject import CurveSubject, curve_subject, noise_laws
@@ -103,7 +97,8 @@ from dpspec.report.terminal import (
     thing_by_name,
     thing_in_words,
 )
-from dpspec.report.text import counted, ledger_data, summary as outcome_summary, verdict_lines
+from dpspec.report.text import counted, summary as outcome_summary, verdict_lines
+from dpspec.report.yardsticks import power_in_words
 from dpspec.risks.attack_bounds import allowed_power
 from dpspec.risks.engine import RiskRow, at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers

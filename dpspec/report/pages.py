@@ -459,50 +459,50 @@ def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
 
 
 def _order(found: Order, _: bool) -> RenderedPage:
-    from dpspec.report import comparison
+    from dpspec.report import order
 
     documents = found.about or _named(found)
     return RenderedPage(
-        parts=comparison.order_parts(found, documents),
-        content=lambda: answer("compare", comparison.exit_code(found), comparison.order_data(found, documents)),
-        figure=lambda: comparison.order_figure(found, documents),
+        parts=order.order_parts(found, documents),
+        content=lambda: answer("compare", order.exit_code(found), order.order_data(found, documents)),
+        figure=lambda: order.order_figure(found, documents),
     )
 
 
 def _derivation(found: Derivation, _: bool) -> RenderedPage:
     from dpspec.extension import installed
-    from dpspec.report import comparison
+    from dpspec.report import conversions
 
-    return RenderedPage(parts=comparison.chain_parts(found), content=lambda: found.data(installed().registry))
+    return RenderedPage(parts=conversions.chain_parts(found), content=lambda: found.data(installed().registry))
 
 
 def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
-    from dpspec.report import comparison
+    from dpspec.report import conversions
 
     return RenderedPage(
-        parts=comparison.conversion_parts(found, verbose=verbose),
-        content=lambda: answer("convert", 0, comparison.conversion_data(found)),
+        parts=conversions.conversion_parts(found, verbose=verbose),
+        content=lambda: answer("convert", 0, conversions.conversion_data(found)),
     )
 
 
 def _theorems(found: TheoremNumbers, _: bool) -> RenderedPage:
-    from dpspec.report import comparison
+    from dpspec.report import conversions
 
     return RenderedPage(
-        parts=comparison.theorem_parts(found), content=lambda: answer("convert", 0, comparison.theorem_data(found))
+        parts=conversions.theorem_parts(found), content=lambda: answer("convert", 0, conversions.theorem_data(found))
     )
 
 
 def _ledger(found: Composition, _: bool) -> RenderedPage:
-    from dpspec.report import text
+    from dpspec.report import ledgers
 
-    return RenderedPage(parts=text.ledger_parts(found), content=lambda: answer("ledger", 0, text.ledger_data(found)))
+    return RenderedPage(parts=ledgers.ledger_parts(found), content=lambda: answer("ledger", 0, ledgers.ledger_data(found)))
 
 
 def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
-    from dpspec.report import text
+    from dpspec.report import ledgers
 
-    return RenderedPage(parts=text.account_parts(found), content=lambda: answer("compose", 0, text.account_data(found)))
+    return RenderedPage(parts=ledgers.account_parts(found), content=lambda: answer("compose", 0, ledgers.account_data(found)))
 
 
 def _risk(found: RiskReport, verbose: bool) -> RenderedPage:

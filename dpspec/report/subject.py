@@ -10,7 +10,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Bracket, Number, NumberLike, number
-from dpspec.grammar.structure import Bounded, NoisyCount, View
+from dpspec.grammar.views import Bounded, NoisyCount, View
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.location import Location
 from dpspec.report.audience import nearest

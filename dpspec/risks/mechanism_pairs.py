@@ -18,8 +18,10 @@ from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
+from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import NoStructure, Structure, cells_of
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import cells_of
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.products import product_of
 from dpspec.risks.candidates import Candidates, ComparedPairs, KeptPair, candidates_within, is_small, pairs_within

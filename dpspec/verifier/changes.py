@@ -31,7 +31,7 @@ from dpspec.base.errors import NotInSpaceError
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.parts import Changes
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
-from dpspec.grammar.structure import CountChanges, View
+from dpspec.grammar.views import CountChanges, View
 from dpspec.verifier.laminar import with_outer
 
 Where = tuple[tuple[str, tuple[str, ...]], ...]

@@ -35,7 +35,8 @@ from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, mer
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Structure, View, structure_for
+from dpspec.grammar.structure import Structure, structure_for
+from dpspec.grammar.views import View
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import pairs_of, records_of
 from dpspec.verifier.exhaustive import PRECISIONS, verify

@@ -18,8 +18,10 @@ from dpspec.base.errors import NoFormulaError, NotEnumerableError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
 from dpspec.blocks.space import Dataset, Record
+from dpspec.grammar.sizes import SizedLaw
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import LawPair, SizedLaw, Structure, View, cells_of
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import LawPair, View, cells_of
 from dpspec.laws.law import Law
 from dpspec.verifier.changes import Pattern, SeenAttributes, farthest, pairs_of, records_of, replacements, seen_by
 from dpspec.verifier.exhaustive import per_unit

@@ -11,7 +11,7 @@ import attrs
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
-from dpspec.grammar.structure import CountChanges, View
+from dpspec.grammar.views import CountChanges, View
 from dpspec.verifier.changes import Sides
 
 MOST_MEMBERS = 24

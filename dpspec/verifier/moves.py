@@ -18,8 +18,8 @@ from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedEr
 from dpspec.blocks.parts import Changes, nesting_of
 from dpspec.blocks.space import MEMBERS, Attribute, Pair, Record
 from dpspec.grammar.mechanism import Mechanism, stated_structure
+from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import NoStructure
 from dpspec.risks.candidates import differing_invariants
 from dpspec.risks.mechanism_pairs import pair_of_views
 from dpspec.verifier.changes import pairs_of

@@ -42,18 +42,10 @@ from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec, blocks_of
-from dpspec.grammar.structure import (
-    DrawnView,
-    NoStructure,
-    ProvedBound,
-    SampledView,
-    Structure,
-    View,
-    own_samples,
-    structure_for,
-    table_data,
-)
+from dpspec.grammar.structure import ProvedBound, Structure, own_samples, structure_for
+from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.declarations import check_declared

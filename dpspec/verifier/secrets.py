@@ -22,8 +22,10 @@ from dpspec.base.params import did_you_mean
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace, Pair
 from dpspec.grammar.mechanism import Mechanism, stated_structure
+from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Case, NoStructure, Structure, View, cells_of
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import Case, View, cells_of
 from dpspec.risks.mechanism_pairs import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,

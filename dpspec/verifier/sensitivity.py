@@ -26,8 +26,10 @@ from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.blocks.space import MEMBERS
+from dpspec.grammar.sizes import SizedLaw
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import (
+from dpspec.grammar.structure import Structure, own_samples
+from dpspec.grammar.views import (
     Bounded,
     Case,
     CountChanges,
@@ -36,11 +38,8 @@ from dpspec.grammar.structure import (
     OfView,
     RepeatedView,
     SampledView,
-    SizedLaw,
-    Structure,
     View,
     law_data,
-    own_samples,
     records_read,
     table_data,
 )

@@ -42,7 +42,8 @@ from dpspec.base.exact import INFINITY, Bracket, Number, ln, number
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.structure import NoisyCount, Structure
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import NoisyCount
 from dpspec.laws.combine import product
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw, Law

@@ -27,7 +27,8 @@ from dpspec import Households, Marginal, PrivacySpec, Trivial, UniformBudget, Un
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.blocks.multiverse import LevelSets, Multiverse
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
-from dpspec.grammar.structure import Case, CountChanges, Structure, View
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import Case, CountChanges, View
 from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.proof import derive

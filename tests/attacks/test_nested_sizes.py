@@ -52,9 +52,11 @@ from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.parts import sizes_of
 from dpspec.blocks.space import Attribute
-from dpspec.grammar import structure as structures
+from dpspec.grammar import views
 from dpspec.grammar.mechanism import Mechanism, stated_structure
-from dpspec.grammar.structure import SizedLaw, SizeHypothesis, Structure, View, structure_for
+from dpspec.grammar.sizes import SizedLaw
+from dpspec.grammar.structure import SizeHypothesis, Structure, structure_for
+from dpspec.grammar.views import View
 from dpspec.plugin import FiniteLaw, Law, define
 from dpspec.verifier import sensitivity
 from dpspec.verifier.sensitivity import MissingStep, Sensitivity
@@ -365,7 +367,7 @@ def _without_filter(patch: Any) -> None:
 
 def _without_condition(patch: Any) -> None:
     """The number of records of the space, also for reports of what a filter has left."""
-    for module in (structures, sensitivity, sys.modules["dpspec.grammar"]):
+    for module in (views, sensitivity, sys.modules["dpspec.grammar"]):
         patch.setattr(module, "records_read", _reads_all)
 
 
@@ -374,7 +376,7 @@ def _without_sample(patch: Any) -> None:
     patch.setattr(Subsampled, "sampled", lambda self, space: self.samples or space)
     patch.setattr(Subsampled, "check", lambda self, space: None)
     patch.setattr(Subsampled, "_has_samples_of", lambda self, space: True)
-    patch.setattr(Sensitivity, "records_read", lambda self, view: structures.records_read(view, self.spec.space))
+    patch.setattr(Sensitivity, "records_read", lambda self, view: views.records_read(view, self.spec.space))
 
 
 def _without_statement(patch: Any) -> None:

@@ -38,7 +38,9 @@ from dpspec.blocks.parts import resized, sizes_of
 from dpspec.blocks.space import Attribute
 from dpspec.extension import installed
 from dpspec.grammar.mechanism import Mechanism, stated_structure
-from dpspec.grammar.structure import NoisyCount, SizedLaw, SizeHypothesis, Structure, View, records_read
+from dpspec.grammar.sizes import SizedLaw
+from dpspec.grammar.structure import SizeHypothesis, Structure
+from dpspec.grammar.views import NoisyCount, View, records_read
 from dpspec.plugin import FiniteLaw, Law, define
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.mechanisms import judged

@@ -20,7 +20,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison import compare as engine
 from dpspec.comparison.compare import Answer
-from dpspec.comparison.order import Implications, SharedAnswers, order, order_of_many
+from dpspec.comparison.order import Implications, Order, SharedAnswers, order, order_of_many
 from dpspec.extension import installed
 from dpspec.laws import cumulant
 from dpspec.laws.atoms import IDENTICAL
@@ -54,7 +54,7 @@ def answers() -> SharedAnswers:
     return SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
 
 
-def ordered(specs: Sequence[PrivacySpec], by: SharedAnswers | None = None) -> engine.Order:
+def ordered(specs: Sequence[PrivacySpec], by: SharedAnswers | None = None) -> Order:
     return order_of_many([(f"s{i}", one) for i, one in enumerate(specs)], by or answers(), no_comparison)
 
 

@@ -8,7 +8,7 @@ from dpspec.base.errors import DpspecError, PluginError, SpecFileError
 from dpspec.extension import installed, load_plugins
 from dpspec.linter import Severity, declared_findings, lint
 from dpspec.linter.finding import finding
-from dpspec.linter.findings import EXPLAINS_NOTHING
+from dpspec.linter.look import EXPLAINS_NOTHING
 
 SPECS = Path(__file__).parents[2] / "specs"
 BAD = SPECS / "lint"

@@ -10,7 +10,7 @@ from dpspec.base.lazy import at
 from dpspec.blocks.parts import PARTS
 from dpspec.extension.hooks import BASES, KINDS
 from dpspec.grammar.rule import Conversion
-from dpspec.grammar.structure import View
+from dpspec.grammar.views import View
 
 ROOT = Path(__file__).parents[2]
 CONVENTIONS = {"is_handed"}

@@ -33,8 +33,9 @@ from dpspec.grammar.functions import DatasetAdapter, GeneratorAdapter
 from dpspec.grammar.mechanism import Claim, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.grammar.structure import Report, Structure
+from dpspec.grammar.structure import Structure
 from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
+from dpspec.grammar.views import Report
 from dpspec.grammar.workers import Workers
 from dpspec.laws.law import Answers, FiniteLaw
 from dpspec.laws.trade_off import largest_power

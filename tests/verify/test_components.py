@@ -16,7 +16,8 @@ from dpspec_divergences import AddRemove, DNor, Hamming, Mult, Neighbour, Replac
 from dpspec import Attribute, Marginal, PrivacySpec, Trivial, UniformBudget, UnorderedRecords
 from dpspec.base.exact import number
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.grammar.structure import NoisyCount, Structure
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import NoisyCount
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.law import Law
 from dpspec.verifier import components

@@ -15,7 +15,8 @@ from dpspec import Attribute, Marginal, PrivacySpec, Trivial, UniformBudget, Uno
 from dpspec.base.errors import PluginContractError
 from dpspec.blocks.input_divergence import WithinDistance
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.grammar.structure import NoisyCount, Structure
+from dpspec.grammar.structure import Structure
+from dpspec.grammar.views import NoisyCount
 from dpspec.plugin import FiniteLaw, define
 from dpspec.verifier.document import verify_document
 from dpspec.verifier.proof import METHOD, Missing, derive

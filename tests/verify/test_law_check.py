@@ -14,7 +14,8 @@ from dpspec import Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.structure import NoisyCount, ProvedBound, Structure, law_data
+from dpspec.grammar.structure import ProvedBound, Structure
+from dpspec.grammar.views import NoisyCount, law_data
 from dpspec.laws.combine import product
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import FiniteLaw

@@ -25,9 +25,10 @@ from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Claim, counts_read, releases_records
-from dpspec.grammar.structure import Case, Structure, View, cells_of, structure_for
+from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
+from dpspec.grammar.views import Case, View, cells_of
 from dpspec.grammar.workers import Run
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law

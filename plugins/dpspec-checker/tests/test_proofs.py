@@ -29,7 +29,7 @@ from dpspec import read
 from dpspec.api import as_document
 from dpspec.base.exact import number
 from dpspec.cli import main
-from dpspec.grammar.structure import law_data
+from dpspec.grammar.views import law_data
 from dpspec.laws import exact_exponential, finite_law, product
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw

@@ -122,8 +122,12 @@ def test_random_compositions_are_never_below_what_two_datasets_show(seed: int) -
     check_one(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(40))
+def blocks(slow: int, long: int) -> list[object]:
+    """So many blocks of seeds in the slow run, and the others in the long one."""
+    return [pytest.param(block, marks=pytest.mark.slow if block < slow else pytest.mark.long) for block in range(long)]
+
+
+@pytest.mark.parametrize("block", blocks(8, 40))
 def test_two_thousand_random_compositions(block: int) -> None:
     for seed in range(1_000 + 50 * block, 1_000 + 50 * (block + 1)):
         check_one(seed)
@@ -187,8 +191,7 @@ def test_a_budget_of_another_sampler_is_refuted(seed: int) -> None:
     check_refuted(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("block", range(20))
+@pytest.mark.parametrize("block", blocks(4, 20))
 def test_two_hundred_budgets_of_other_samplers_are_refuted(block: int) -> None:
     for seed in range(100 + 10 * block, 100 + 10 * (block + 1)):
         check_refuted(seed)

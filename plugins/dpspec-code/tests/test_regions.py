@@ -275,9 +275,11 @@ def test_random_code_needs_no_more_than_what_is_proved(tmp_path):
     assert found["exact"] > found["open"]
 
 
-@pytest.mark.slow
-def test_much_random_code_needs_no_more_than_what_is_proved(tmp_path):
-    found = random_code(tmp_path, range(2, 8), 25)
+@pytest.mark.parametrize(
+    "seeds", [pytest.param(range(2, 4), marks=pytest.mark.slow), pytest.param(range(4, 8), marks=pytest.mark.long)]
+)
+def test_much_random_code_needs_no_more_than_what_is_proved(tmp_path, seeds):
+    found = random_code(tmp_path, seeds, 25)
     assert found["exact"] > found["open"] > found["above"]
 
 

@@ -127,7 +127,9 @@ def checked(found: AuditedTables, folder: Path) -> list:
     return list(dp.check_bounds(path).value)
 
 
-@pytest.mark.parametrize("batch", [0, *(pytest.param(batch, marks=pytest.mark.slow) for batch in range(1, 10))])
+@pytest.mark.parametrize("batch", [
+    0, *(pytest.param(batch, marks=pytest.mark.slow if batch < 4 else pytest.mark.long) for batch in range(1, 10)),
+])  # fmt: skip
 def test_fifty_random_publications_against_enumeration(batch, tmp_path):
     """Ten batches of fifty: one-way to three-way tables, linked, with a hierarchy, suppressed, rounded, perturbed, in bands."""
     source = random.Random(batch)

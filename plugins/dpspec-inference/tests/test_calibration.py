@@ -27,13 +27,14 @@ def test_every_model_has_an_example():
 
 
 @pytest.mark.statistical
-@pytest.mark.slow
+@pytest.mark.parametrize("simulations", [pytest.param(300, marks=pytest.mark.slow), pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("model", "released"), EXAMPLES)
-def test_posteriors_are_calibrated_over_1000_simulations(model, released):
-    found = calibration(model, released, simulations=1000, seed=28)
+def test_posteriors_are_calibrated(model, released, simulations):
+    """A wrong law is seen by 300 simulations: `test_a_wrong_prior_or_law_is_seen`."""
+    found = calibration(model, released, simulations=simulations, seed=28)
     assert found
     for one in found:
-        assert len(one.shares) == 1000
+        assert len(one.shares) == simulations
         assert one.p_value > 0.01, one.name
 
 

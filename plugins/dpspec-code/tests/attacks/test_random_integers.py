@@ -197,12 +197,15 @@ def test_no_random_program_is_verified_that_breaks_its_claim_on_a_long_dataset(t
     assert found.wrong >= 8
 
 
-@pytest.mark.slow
-def test_six_hundred_random_programs_with_numbers_of_a_fixed_width(tmp_path: Path) -> None:
-    found = tallied(600, 2, tmp_path)
+@pytest.mark.parametrize(
+    ("programs", "verified", "wrong"),
+    [pytest.param(150, 25, 15, marks=pytest.mark.slow), pytest.param(600, 100, 80, marks=pytest.mark.long)],
+)
+def test_many_random_programs_with_numbers_of_a_fixed_width(programs: int, verified: int, wrong: int, tmp_path: Path) -> None:
+    found = tallied(programs, 2, tmp_path)
     assert found.false == []
-    assert found.verified >= 100
-    assert found.wrong >= 80
+    assert found.verified >= verified
+    assert found.wrong >= wrong
 
 
 @pytest.mark.parametrize(("guard", "seed"), [("_check_integer", 0), ("check_double", 1)])

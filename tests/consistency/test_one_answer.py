@@ -6,7 +6,6 @@ import hashlib
 import itertools
 import tomllib
 from collections import defaultdict
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,38 +28,11 @@ QUICK = (
     "flavours/approximate-dp", "flavours/one-sided-dp", "gaussian-lecture", "mechanisms/composed-two",
     "mechanisms/mistakes/sampled-times-rate", "mechanisms/users-five-views", "swapping-2020-county-tract",
 )  # fmt: skip
-"""The default run takes these: at most a second each, and every status that a claim can have."""
-
-
-def types_in(value: Any) -> Iterator[str]:
-    """The types of the blocks of a file, also of those inside others."""
-    if isinstance(value, dict):
-        yield from (found for name, found in value.items() if name == "type" and isinstance(found, str))
-        value = list(value.values())
-    if isinstance(value, list):
-        for one in value:
-            yield from types_in(one)
-
-
-def one_of_each_structure() -> set[str]:
-    """Of the files of a folder with blocks of the same types and the same verdict, the shortest."""
-    groups = defaultdict(list)
-    for name in FILES:
-        text = (SPECS / name).read_text(encoding="utf-8")
-        data = tomllib.loads(text)
-        verdict = data.get("claim", {}).get("verdict")
-        groups[Path(name).parent, frozenset(types_in(data)), verdict].append((len(text), name))
-    return {min(group)[1] for group in groups.values()}
-
-
-SLOW = one_of_each_structure()
-"""The slow run takes these; the long one takes all files."""
+"""The default run takes these: at most a second each, and every status that a claim can have. The slow run takes all files."""
 
 
 def marked(name: str) -> Any:
-    if name.removesuffix(".dpspec.toml") in QUICK:
-        return name
-    return pytest.param(name, marks=pytest.mark.slow if name in SLOW else pytest.mark.long)
+    return name if name.removesuffix(".dpspec.toml") in QUICK else pytest.param(name, marks=pytest.mark.slow)
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in FILES])

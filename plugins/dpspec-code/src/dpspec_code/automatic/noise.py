@@ -18,6 +18,7 @@ import attrs
 import numpy as np
 
 from dpspec.plugin.judges import NotEnumerableError, Placeholder
+from dpspec_code.automatic.domains import NumberRange, ends_of, has_value
 from dpspec_code.automatic.formulas import (
     ARITHMETIC,
     CONTINUOUS,
@@ -39,7 +40,7 @@ from dpspec_code.automatic.formulas import (
     reading,
 )
 from dpspec_code.automatic.path import RandomPath, Uniform
-from dpspec_code.automatic.widths import REACH, UNIT, WHOLE_DOUBLES, RecordBound
+from dpspec_code.automatic.widths import LONGEST_LIST, REACH, UNIT, WHOLE_DOUBLES, RecordBound
 
 _QUOTIENT = Fraction(1 << 90)
 """A Gaussian draw of numpy's generator is 0 or at least 2^-60 or so, and at most 64."""
@@ -80,6 +81,10 @@ class FloatOrInteger(np.float64):
     """A sample of a number of numpy that is a double or an integer of 64 bits, which the entries of the dataset decide."""
 
 
+_PARTIAL = ("truediv", "floordiv", "mod", "pow")
+"""Operators that have no value for some numbers."""
+_OBSERVED = frozenset({"raise", "call", "print", "log"})
+"""What numpy may do where a function has no value, so that it is seen."""
 _NUMBERS = (float, np.float64, int, np.int64, FloatOrZero, FloatOrInteger)
 
 
@@ -253,6 +258,29 @@ class NoisyNumber(Placeholder):
             rounded, key = self.path.bound.rounded, (data, scale)
             rounded[key] = max(rounded.get(key, Fraction(0)), self.error)
 
+    def _ends(self, formulas: Sequence[NoiseFormula | Plain]) -> dict[Affine, NumberRange]:
+        """Between what the affine expressions inside some formulas lie."""
+        bound = self.path.bound
+        records = bound.most if bound.most is not None else math.inf if bound.alone else LONGEST_LIST
+        found: dict[Affine, NumberRange] = {}
+        for affine in (part for one in formulas for part in affine_of(one)):
+            span = span_of(affine, alone=bound.alone)
+            down, up = (records * step if step else Fraction(0) for step in (span.down, span.up))
+            found[affine] = (span.low - down, span.high + up)
+        return found
+
+    def _check_domain(self, name: str, arguments: Sequence[NoiseFormula | Plain], sample: Any) -> None:
+        """End the run where a function may have no value, and Python raises an error; numpy goes on with infinity or nan."""
+        raises = not isinstance(sample, np.generic) or not _OBSERVED.isdisjoint(map(str, np.geterr().values()))
+        if raises and not has_value(name, arguments, self._ends(arguments), self.path.conditions):
+            advice = ": subtract the largest score first" if name == "exp" else ""
+            self._refuse(f"was given to {name}, which may have no value there{advice}")
+
+    def _check_finite(self) -> None:
+        """End the run where it may be infinite or nan, and something asks for that."""
+        if ends_of(self.expression, self._ends([self.expression])) is None:
+            self._refuse("may be infinite or no number, and was compared with what is")
+
     def _converted(self) -> None:
         """Its value becomes an integer of 64 bits on the way."""
         inside = _inside(self.expression)
@@ -303,6 +331,8 @@ class NoisyNumber(Placeholder):
         sample = other.sample if type(other) is NoisyNumber else other
         if type(sample) not in (*_NUMBERS, bool, np.bool_, Fraction):
             self._refuse(f"was compared with {type(sample).__name__}")
+        if isinstance(sample, float) and not math.isfinite(sample):
+            self._check_finite()
         if isinstance(sample, float) and math.isnan(sample):  # every comparison with it fails, but that it differs
             answer = relation != "eq" and negated
         elif isinstance(sample, float) and math.isinf(sample):
@@ -416,6 +446,9 @@ class NoisyNumber(Placeholder):
             for one in (left, right):
                 if type(one) is NoisyNumber and type(one.sample) is int:
                     one._converted()
+        divides_by_weights = function is operator.truediv and type(right) is NoisyNumber and right._is_sum_of_weights()
+        if isinstance(expression, Applied) and expression.function in _PARTIAL and not divides_by_weights:
+            self._check_domain(expression.function, expression.arguments, sample)
         error = self._lost(function, left, right, expression) if isinstance(sample, float) else Fraction(0)
         return self._made(expression, sample, error)
 
@@ -501,6 +534,7 @@ class NoisyNumber(Placeholder):
         for one in arguments:
             if type(one) is NoisyNumber:
                 one.check_double()
+        self._check_domain(name, parts, sample)
         return self._made(Applied(name, parts), sample)
 
     def _beside(self, value: Any) -> Plain:

@@ -118,7 +118,7 @@ class Questions:
     def _answers(self) -> dict[str, Any]:
         return {
             "call": self.call, "tail": self.tail, "get": self.get, "each": self.each, "pairs": self.pairs, "shown": self.shown,
-            "modulo": self.modulo, "product": self.product, "places": self.places,
+            "matched": self.matched, "modulo": self.modulo, "product": self.product, "places": self.places,
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
             "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
@@ -704,6 +704,12 @@ class Questions:
             self._stop("generator", "was walked through")
         return things.listed() if type(things) is WholeRows else things
 
+    def matched(self, things: Any) -> Any:
+        """What is matched with patterns: these ask a type of C's, and not an object, whether it is a sequence or a mapping."""
+        if _is_of_dataset(things):
+            self.refuse("matches the dataset as a whole with patterns")
+        return self.each(things)
+
     def operand(self, things: Any) -> Any:
         """What is added in place: walked through where it is added to a list."""
         return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self.each(things)
@@ -935,6 +941,14 @@ def _symbols(value: Any, depth: int = 3) -> bool:
         or (depth > 0 and type(part) in (list, tuple, dict, np.ndarray) and _symbols(part, depth - 1))
         for part in parts
     )
+
+
+def _is_of_dataset(value: Any, depth: int = 9) -> bool:
+    """Whether a value stands for a list or a table of the dataset, or holds what does."""
+    if type(value) in (WholeList, WholeRows, WholeListWalk, GrownCounts, *SYMBOLS):
+        return True
+    parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()
+    return any(depth == 0 or _is_of_dataset(part, depth - 1) for part in parts)
 
 
 def _symbols_but_drawn(value: Any) -> bool:

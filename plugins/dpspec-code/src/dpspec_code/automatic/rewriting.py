@@ -476,7 +476,7 @@ class _Rewriter(ast.NodeTransformer):
         """Patterns ask of objects what no question can be put before."""
         looks = any(isinstance(part, (ast.MatchClass, ast.Attribute)) for case in node.cases for part in ast.walk(case.pattern))
         self.generic_visit(node)
-        node.subject = _ask("each", node.subject, node.subject)
+        node.subject = _ask("matched", node.subject, node.subject)
         return [_say("refuse", node, ast.Constant("matches a class or an attribute")), node] if looks else node
 
     def visit_match_case(self, node: ast.match_case) -> ast.AST:

@@ -90,7 +90,7 @@ def test_a_lock_is_the_same_from_any_number_of_jobs(place: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "lint"])
 def test_jobs_of_a_project(place: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module = {"check": "dpspec.cli.framework", "lint": "dpspec.linter.findings"}[command]
+    module = {"check": "dpspec.cli.framework", "lint": "dpspec.linter.look"}[command]
     asked = []
     monkeypatch.setattr(f"{module}.jobs_for", lambda jobs, *_: asked.append(jobs) or 1)
     (place / "pyproject.toml").write_text("[tool.dpspec]\njobs = 3\n", encoding="utf-8")

@@ -11,7 +11,7 @@ from dpspec.api import compare, order_specs, read
 from dpspec.base.exact import number
 from dpspec.comparison.compare import Implication
 from dpspec.composition import Part
-from dpspec.report import comparison as pages
+from dpspec.report import comparison as pages, order
 
 ROOT = Path(__file__).parents[2]
 RIGHT = read(ROOT / "specs/randomised-response.dpspec.toml")
@@ -34,8 +34,8 @@ def test_equal_promises_of_a_right_and_a_broken_method() -> None:
 def test_an_order_names_the_claim_status_of_each() -> None:
     found = order_specs([RIGHT, BROKEN])
     (members,) = found.classes
-    assert pages.class_title(found, members) == "randomised-response (claim verified) = broken (claim refuted)"
-    assert [one["claim"] for one in pages.order_data(found, [RIGHT, BROKEN])["specifications"]] == ["verified", "refuted"]
+    assert order.class_title(found, members) == "randomised-response (claim verified) = broken (claim refuted)"
+    assert [one["claim"] for one in order.order_data(found, [RIGHT, BROKEN])["specifications"]] == ["verified", "refuted"]
 
 
 def test_a_ledger_adds_proved_constants_beside_promises() -> None:

@@ -19,7 +19,7 @@ from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison.compare import Answer, Comparison, Direction
 from dpspec.comparison.order import Order, order
-from dpspec.report import comparison as words
+from dpspec.report import order as words
 
 ROOT = Path(__file__).parents[2]
 YES, NO, OPEN = Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN

@@ -24,7 +24,7 @@ from dpspec.blocks.space import Attribute
 from dpspec.comparison.yardstick import Yardstick, attacks, common_multiverse, common_space
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.report import comparison as words
+from dpspec.report import yardsticks as words
 from dpspec.verifier.standing import Standing
 from tests.compare.hunting import contradicted, random_mechanism, tight
 

@@ -14,6 +14,8 @@ import dpspec as dp
 from dpspec.verifier.entry import verify_claim
 from tests.attacks.plain import holes, read_off
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 ANSWERS = dp.spec(space=dp.integer_counts(length=3, low=-20, high=20), distance="l-infinity", standard="pure", epsilon=1)
 ENTRIES = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
 

@@ -14,6 +14,8 @@ import dpspec as dp
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 CLAIM = dp.spec(space=dp.value_lists(values=[0, 1, 2]), distance="add-remove", standard="pure", epsilon=1)
 KEPT = np.random.default_rng()
 FIXED = random.Random(3)

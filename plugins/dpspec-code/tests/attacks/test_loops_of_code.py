@@ -19,6 +19,8 @@ from dpspec.blocks.space import presented
 from dpspec.verifier.entry import verify_claim
 from tests.attacks.plain import ENTRIES, holes, module_of, read_off
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 class WithoutNoise:
     """A generator whose noise is 0."""

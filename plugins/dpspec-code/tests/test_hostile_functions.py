@@ -322,7 +322,7 @@ def test_a_call_that_patches_is_named_by_the_python_api(spec, written, name):
 def test_signals_of_children_may_be_ignored_by_the_caller(spec, written):
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        found = verify_claim(lambda bits, generator: [bit ^ int(generator.random() < 0.25) for bit in bits], spec)
+        found = verify_claim(lambda bits, generator: [bit ^ int(generator.random() < 0.25) for bit in bits], spec, seconds=600)
     finally:
         signal.signal(signal.SIGCHLD, before)
         time.sleep(0)

@@ -31,8 +31,6 @@ from dpspec.verifier.observation import observed
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import random_program, spec_of
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 ERROR = 1e-9
 
 

@@ -28,8 +28,6 @@ from dpspec.verifier.functions import NamedFunction
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.attacks.plain import spec_of
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 
 def records(*values: Any, most: int | None = None) -> Any:
     return spec_of(ValueLists(values=values, most=most, ordered=False), 1, distance="symmetric-difference")

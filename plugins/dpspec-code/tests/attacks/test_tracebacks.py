@@ -22,8 +22,6 @@ from dpspec.verifier.outputs import Raised, atom, outcome_atom
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 
 def caught(function, *given):
     """What a function raises, without the frame of the test that calls it."""

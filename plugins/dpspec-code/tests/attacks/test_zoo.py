@@ -16,8 +16,6 @@ from tests.attacks.right import RIGHT, Right
 from tests.attacks.tricks import TRICKS, Trick
 from tests.verify.toys import bits_spec
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 DRAWS = 600
 """Of the sampling engine: a few are enough to see that it does not verify."""
 EVERY = 25

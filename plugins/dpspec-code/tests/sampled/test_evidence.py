@@ -19,8 +19,6 @@ from dpspec.verifier.event import Asked
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, CountingClock, claim, geometric_count, laplace_count, response
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 SPACE = ValueLists(values=(0, 1), most=3, ordered=False)
 
 

@@ -24,8 +24,6 @@ from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import ClaimRefutedError, Outcome
 from tests.sampled.toys import BIT, LISTS, CountingClock, claim, geometric_count, laplace_count, response
 
-pytestmark = pytest.mark.usefixtures("in_this_process")
-
 NAN = float("nan")
 FEW = 150_000
 

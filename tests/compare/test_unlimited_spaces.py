@@ -157,7 +157,7 @@ def test_multisets_of_more_kinds_than_memory_holds() -> None:
     assert [next(found) for _ in range(3)] == [(0, 0, 0), (0, 0, 1), (0, 0, 2)]
 
 
-@pytest.mark.parametrize("rho", ["1e-400", "1e400"])
+@pytest.mark.parametrize("rho", [pytest.param("1e-400", marks=pytest.mark.slow), "1e400"])
 def test_budgets_beyond_all_doubles(rho) -> None:
     space = SPACES["records"]
     one, other = spec(space, Hamming(), DNor(), rho), spec(space, Hamming(), Mult(), 1)

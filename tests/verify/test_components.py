@@ -162,7 +162,7 @@ def test_random_claims_have_the_constant_of_every_pair_of_records() -> None:
 
 def test_smaller_changes_may_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(components, "LISTED", 0)
-    for seed in range(60, 70):
+    for seed in range(60, 64):
         check(seed)
 
 

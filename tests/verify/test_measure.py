@@ -63,7 +63,7 @@ def test_a_bracket_holds_the_constant_of_a_threshold():
 
 @pytest.mark.parametrize("function", [pytest.param(as_it_is, marks=pytest.mark.slow), one_sided])
 def test_where_no_budget_is_enough_a_pair_says_so(function):
-    found = dp.measure(function, **BLOCKS, seconds=600, draws=20_000)
+    found = dp.measure(function, **BLOCKS, seconds=600, draws=4_000)
     assert found.value.constant.lower.is_infinite
     assert str(found).startswith("No finite epsilon is enough.")
     assert found.exit_code == 0

@@ -111,9 +111,9 @@ def test_another_specification_in_the_file_is_the_one_that_is_charged(account, f
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
-@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_release_that_ends_anywhere_is_counted_when_it_shows_something(files, tmp_path, step):
-    """Killed at each fourth, or each, statement of the database.
+    """Killed at each seventh, or each, statement of the database.
 
     No table without a charge that counts, and a void one only without a table.
     """

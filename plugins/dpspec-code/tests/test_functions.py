@@ -121,24 +121,24 @@ def test_a_function_is_judged_instead_of_the_mechanism(judge):
 
 
 def test_the_command_of_a_refutation_gives_it_again(run, response, functions):
-    options = "--function", "made:noisy", "--seed", "5", "--error", "1e-6", "--draws", "50000"
+    options = "--function", "made:noisy", "--seed", "5", "--error", "1e-6", "--draws", "5000"
     first = run("verify", response(), *options)
     assert first.code == 1
     assert "note     both intervals" in first.out
     (command,) = [line.removeprefix("  replay: ") for line in first.out.splitlines() if line.startswith("  replay: ")]
-    assert command.endswith("--function made:noisy --seed 5 --error 1/1000000 --draws 50000")
+    assert command.endswith("--function made:noisy --seed 5 --error 1/1000000 --draws 5000")
     assert run(*command.split()[1:]).out == first.out
 
 
 def test_a_function_that_is_not_refuted_is_undecided_with_the_power_of_the_search(judge):
-    code, verdict = judge("mended", "--draws", "20000", "--seconds", "600")
+    code, verdict = judge("mended", "--draws", "5000", "--seconds", "600")
     assert code == 3
     assert "would have been found with 99 % power" in verdict["reason"]
     assert "nor was it verified: made.py:17: rng.standard_t" in verdict["reason"]
 
 
 def test_bits_are_looked_at_when_asked(judge):
-    code, verdict = judge("noisy", "--bits", "--draws", "50000", epsilon="4")
+    code, verdict = judge("noisy", "--bits", "--draws", "10000", epsilon="4")
     assert verdict["outcome"] in ("refuted", "undecided")
     assert code in (1, 3)
 
@@ -217,7 +217,7 @@ def test_what_does_not_go_together_is_refused(run, response, functions, argument
     ],
 )
 def test_a_bad_mechanism_is_never_a_pass(judge, name, noticed, reason):
-    code, verdict = judge(name, "--draws", "3000")
+    code, verdict = judge(name, "--draws", "1000")
     assert (code, verdict["outcome"]) == (3, "undecided")
     assert reason in verdict["reason"]
     if noticed is not None:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +108,11 @@ HARMLESS = {
 """What changes the module's own process alone."""
 
 
+def some(names: Iterable[str], *kept: str) -> list[Any]:
+    """All names; those that are kept by default, and the others in the slow profile only."""
+    return [pytest.param(name, marks=() if name in kept else pytest.mark.slow) for name in names]
+
+
 @pytest.fixture(name="written")
 def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., str]]:
     """Writes a module into the current directory; returns its name. The test process has to stay as it is."""
@@ -148,7 +153,10 @@ def outcome(run: Any, claim: Path, function: str, *options: str) -> tuple[int, s
     return ran.code, " ".join(text.split())
 
 
-@pytest.mark.parametrize("name", ENDS)
+@pytest.mark.parametrize("name", some(
+    ENDS, "sys.exit", "os._exit 0", "SIGKILL", "KeyboardInterrupt", "text that raises", "finaliser", "timer",
+    "descriptor of the parent", "kills its parent", "exec", "closes all files", "forges a verdict",
+))  # fmt: skip
 def test_a_module_that_ends_its_process_has_no_verdict(run, response, written, capfd, name):
     module = written(before=ENDS[name])
     code, text = outcome(run, response(), f"{module}:wrong")
@@ -166,13 +174,17 @@ def test_a_module_that_patches_what_dpspec_computes_with_is_named(run, response,
     assert re.search(rf"function={module}:wrong: (replaces|lowers) ", text)
 
 
-@pytest.mark.parametrize(("function", "name"), [
-    *(("wrong", name) for name in HARMLESS),
-    *(pytest.param("right", name, marks=() if name in ("atexit", "threads") else pytest.mark.slow) for name in HARMLESS),
-])  # fmt: skip
-def test_the_verdict_alone_decides_the_exit_code(run, response, written, capfd, function, name):
-    code, _ = outcome(run, response(), f"{written(before=HARMLESS[name])}:{function}")
-    assert {code} == VERDICT[function]
+@pytest.mark.parametrize("name", some(HARMLESS, "signals ignored", "standard streams closed", "environment", "threads"))
+def test_the_verdict_alone_decides_the_exit_code(run, response, written, capfd, name):
+    code, _ = outcome(run, response(), f"{written(before=HARMLESS[name])}:wrong")
+    assert {code} == VERDICT["wrong"]
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("name", some(["atexit", "standard files closed", "threads"], "atexit"))
+def test_a_right_function_is_verified_whatever_its_module_does(run, response, written, capfd, name):
+    code, _ = outcome(run, response(), f"{written(before=HARMLESS[name])}:right")
+    assert {code} == VERDICT["right"]
     assert capfd.readouterr() == ("", "")
 
 
@@ -185,10 +197,10 @@ def test_nothing_of_a_module_runs_once_the_verdict_is_known(run, response, writt
     assert {outcome(run, response(), f"{module}:{function}")[0]} == VERDICT[function]
 
 
-@pytest.mark.parametrize(
-    "code", ["while True: pass", "import time; time.sleep(600)", "import threading; threading.Event().wait()"]
-)
-@pytest.mark.parametrize("place", ["before", "loading"])
+@pytest.mark.parametrize(("code", "place"), [
+    ("while True: pass", "before"), ("import time; time.sleep(600)", "loading"),
+    pytest.param("import threading; threading.Event().wait()", "before", marks=pytest.mark.slow),
+])  # fmt: skip
 def test_an_import_that_does_not_end_is_undecided(run, response, written, code, place):
     """`loading`: the name is asked of the module, which may run code as well."""
     module = written(before=code if place == "before" else f"def __getattr__(name):\n    {code}\n")
@@ -197,23 +209,32 @@ def test_an_import_that_does_not_end_is_undecided(run, response, written, code, 
     assert "the time (0.3 s) was over while its module was imported" in text
 
 
-@pytest.mark.parametrize("name", [name for name in ENDS if name != "closes all files"])
+CALLED = [name for name in ENDS if name not in ("closes all files", "os._exit 1", "SIGTERM", "GeneratorExit", "kills its group")]
+"""What ends a process by other means than one that is tried already: a call is made in the process that is tested above."""
+
+
+@pytest.mark.parametrize("name", some(
+    CALLED, "os._exit 0", "SIGKILL", "KeyboardInterrupt", "text that raises", "thread", "kills its parent", "forges a verdict",
+))  # fmt: skip
 def test_a_call_that_ends_its_process_has_no_verdict(run, response, written, capfd, name):
     module = written(call=ENDS[name])
     assert outcome(run, response(), f"{module}:wrong", "--seconds", "1")[0] in (BAD, OPEN)
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("name", [name for name in PATCHES if name != "open files"])
+@pytest.mark.parametrize("name", some(
+    [name for name in PATCHES if name != "open files"], "a method that was inherited", "code", "fractions", "builtins",
+))  # fmt: skip
 def test_a_call_that_patches_what_dpspec_computes_with_is_named(run, response, written, name):
     code, text = outcome(run, response(), f"{written(call=PATCHES[name])}:wrong", "--seconds", "1")
     assert code == BAD
     assert "function=wrong: replaces " in text
 
 
-@pytest.mark.parametrize(
-    "name", ["signals ignored", "recursion limit", "control codes", "standard files closed", "umask", "tracing"]
-)
+@pytest.mark.parametrize("name", some(
+    ["signals ignored", "recursion limit", "control codes", "standard files closed", "umask", "tracing"],
+    "recursion limit", "standard files closed",
+))  # fmt: skip
 def test_a_call_that_changes_its_process_harms_no_verdict(run, response, written, capfd, name):
     code, _ = outcome(run, response(), f"{written(call=HARMLESS[name])}:right", "--draws", "20", "--seconds", "1")
     assert code in (RIGHT, BAD, OPEN)
@@ -301,7 +322,7 @@ def test_a_call_that_patches_is_named_by_the_python_api(spec, written, name):
 def test_signals_of_children_may_be_ignored_by_the_caller(spec, written):
     before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     try:
-        found = verify_claim(lambda bits, generator: [bit ^ int(generator.random() < 0.25) for bit in bits], spec)
+        found = verify_claim(lambda bits, generator: [bit ^ int(generator.random() < 0.25) for bit in bits], spec, seconds=600)
     finally:
         signal.signal(signal.SIGCHLD, before)
         time.sleep(0)

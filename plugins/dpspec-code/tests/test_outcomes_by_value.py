@@ -16,6 +16,8 @@ from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, LISTS, claim, laplace_count
 from tests.verify.toys import bits_spec
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 TWO = bits_spec(length=2, epsilon="ln(3)")
 
 

@@ -565,6 +565,7 @@ def in_parts(folder, rows, columns, parts, suffix):
 
 
 @pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.spread(2)
 def test_records_are_released_as_of_the_whole_table(tmp_path, monkeypatch, small_batches, name):
     path, rows, columns = of_records(tmp_path, name)
     (only,) = in_parts(tmp_path / "one", rows, columns, 1, ".csv").iterdir()

@@ -143,8 +143,8 @@ class _Case:
     progress: Progress | None
     sampling: Sampling
     clock: Clock = attrs.field(init=False)
-    fingerprint: Fingerprint = attrs.field(factory=Fingerprint.taken, init=False, eq=False, repr=False)
-    settings: ProcessSettings = attrs.field(factory=ProcessSettings.taken, init=False, eq=False, repr=False)
+    fingerprint: Fingerprint = attrs.field(factory=Fingerprint.taken, eq=False, repr=False)
+    settings: ProcessSettings = attrs.field(factory=ProcessSettings.taken, eq=False, repr=False)
 
     @clock.default
     def _starts(self) -> Clock:

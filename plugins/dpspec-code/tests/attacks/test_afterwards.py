@@ -18,6 +18,8 @@ from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import Sampling
 from dpspec.verifier.verdict import Outcome
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 KINDS = (0, 1, 2)
 STASH: list[object] = []
 HELD = ([],)
@@ -167,28 +169,32 @@ RIGHT = [
     as_a_word,
     by_a_helper_that_draws,
     same_names_in_comprehensions,
+    to_a_total,
+    walked,
+    with_helpers,
     with_a_parameter,
     in_a_text,
     as_json,
-    to_a_total,
     in_words,
-    walked,
-    with_helpers,
     with_a_draw_beside,
 ]
+"""The first eight compute in ways of their own; the others in the slow profile only."""
 
 
-@pytest.mark.parametrize("function", RIGHT)
+@pytest.mark.parametrize("function", [*RIGHT[:8], *(pytest.param(function, marks=pytest.mark.slow) for function in RIGHT[8:])])
 def test_what_computes_with_noisy_values_alone_is_verified(function):
     found = by_post_processing(function)
     assert found.outcome is Outcome.VERIFIED
     assert found.proof[-1].step == "post-process"
     assert found.universes[0].constant.lower == 0
     assert 0.999999 < float(found.universes[0].constant.upper) <= 1
-    assert by_post_processing(function, claim("0.99")) is None
 
 
-@pytest.mark.parametrize("function", RIGHT[:3])
+def test_a_smaller_budget_is_not_verified():
+    assert by_post_processing(as_a_word, claim("0.99")) is None
+
+
+@pytest.mark.parametrize("function", [as_a_word, pytest.param(printed, marks=pytest.mark.slow)])
 def test_the_whole_way_verifies_it_too(function):
     assert verify_claim(function, claim(), seconds=600).outcome is Outcome.VERIFIED
 

@@ -24,6 +24,8 @@ from dpspec.verifier.measure import Measurement
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.plain import module_of
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 KEEP, FEW = 0.75, 2_000
 PEOPLE = dp.bit_vectors(length=20)
 

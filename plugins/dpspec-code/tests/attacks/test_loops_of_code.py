@@ -19,6 +19,8 @@ from dpspec.blocks.space import presented
 from dpspec.verifier.entry import verify_claim
 from tests.attacks.plain import ENTRIES, holes, module_of, read_off
 
+pytestmark = pytest.mark.usefixtures("in_this_process")
+
 
 class WithoutNoise:
     """A generator whose noise is 0."""
@@ -217,6 +219,7 @@ RIGHT = [
 
 
 @pytest.mark.parametrize(("function", "constant"), RIGHT, ids=[function.__name__ for function, _ in RIGHT])
+@pytest.mark.spread(6)
 def test_natural_loops_are_verified_with_their_constant(function, constant):
     verdict = verify_claim(function, ENTRIES, seconds=600)
     assert verdict.outcome.value == "verified", verdict.reason
@@ -335,7 +338,7 @@ def cut_towards_zero(x, rng):
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [halves_beside_whole_noise, cut_towards_zero])
 def test_other_roundings_of_noise_are_refuted(function):
-    assert verify_claim(function, ENTRIES, seconds=60).outcome.value == "refuted"
+    assert verify_claim(function, ENTRIES, seconds=600).outcome.value == "refuted"
 
 
 def array_in_place_by_another_name(x, rng):
@@ -462,4 +465,4 @@ def test_what_comes_next_depends_on_function_and_arguments(function, constant):
 
 
 def test_calls_that_are_counted_are_no_state():
-    assert verify_claim(counts_its_calls, PEOPLE, draws=2_000, seconds=4).outcome.value != "verified"
+    assert verify_claim(counts_its_calls, PEOPLE, draws=2_000, seconds=600).outcome.value != "verified"

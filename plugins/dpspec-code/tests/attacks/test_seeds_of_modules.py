@@ -37,7 +37,7 @@ def put_back(x):
 @pytest.mark.slow
 @pytest.mark.parametrize("function", [seeded, seeded_by_the_data, put_back])
 def test_a_state_that_the_function_sets(function):
-    assert verify_claim(function, CLAIM, seconds=3).outcome is not Outcome.VERIFIED
+    assert verify_claim(function, CLAIM, draws=2_000, seconds=600).outcome is not Outcome.VERIFIED
 
 
 IMPORTED = "import numpy as np\n\n\ndef release(x):\n    return len(x) + np.random.laplace()\n"
@@ -70,7 +70,7 @@ def test_a_seed_in_a_module_that_it_imports_is_found(tmp_path, monkeypatch):
     made(tmp_path, "passes_on", "import sets_a_seed\n", monkeypatch)
     module = made(tmp_path, "looks_innocent", f"from passes_on import sets_a_seed\n{IMPORTED}", monkeypatch)
     assert place_of_seed(module.release) == "sets_a_seed, line 2,"
-    assert verify_claim(module.release, CLAIM, seconds=3).outcome is not Outcome.VERIFIED
+    assert verify_claim(module.release, CLAIM, draws=2_000, seconds=600).outcome is not Outcome.VERIFIED
 
 
 def test_a_module_without_text_or_without_a_seed(tmp_path, monkeypatch):

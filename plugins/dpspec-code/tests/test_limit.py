@@ -5,6 +5,7 @@ import signal
 import time
 
 import pytest
+from dpspec_code import child_process
 from dpspec_code.child_process import Cut, cutting
 from dpspec_code.sampled.engine import refute
 
@@ -39,6 +40,27 @@ def test_the_next_call_is_cut_again():
 def test_nothing_is_cut_between_calls():
     with cutting(lambda: -1, 0.01):
         spin(0.1)
+
+
+def test_a_call_that_sleeps_is_cut(monkeypatch):
+    monkeypatch.setattr(child_process, "WALL", 0.05)
+    with cutting(lambda: 7, 0.01), pytest.raises(Cut) as cut:
+        time.sleep(600)
+    assert cut.value.waited
+
+
+def test_a_call_that_waits_for_a_processor_is_not_cut(monkeypatch):
+    """On a busy machine the clock goes on while others have the processors: that is no fault of the call."""
+
+    class Queued(child_process.Stopwatch):
+        def spent(self):
+            return 0.0
+
+    monkeypatch.setattr(child_process, "WALL", 0.02)
+    monkeypatch.setattr(child_process, "Stopwatch", Queued)
+    with cutting(lambda: 7, 0.01):
+        for _ in range(20):
+            time.sleep(0.01)
 
 
 def test_ticks_at_any_moment_never_break_a_run():

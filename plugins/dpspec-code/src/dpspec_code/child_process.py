@@ -527,7 +527,10 @@ class Spare(Generic[Result]):
 
 
 WALL = 5.0
-"""Seconds on the clock that one call may take: it may wait, but not for ever."""
+"""Seconds on the clock that one call may take: it may wait, but not for ever. Waiting for a processor does not count."""
+
+ASLEEP = 0.9
+"""The part of them that a call had, asleep or on a processor, when it is cut: on a busy machine it is in the queue for the rest."""
 
 
 LOST = 50
@@ -620,13 +623,19 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     if signal.getitimer(signal.ITIMER_REAL)[0]:
         timers = timers[:1]
     seen = {number: -1 for number, _, _ in timers}
+    had = Stopwatch()
     cut, since = -1, 0
 
     def tick(number: int, _frame: Any) -> None:
         """No call is cut twice at once: a second timer, or a late tick, must not interrupt the handler of the first."""
-        nonlocal cut, since
+        nonlocal cut, since, had
         running = current()
         late = running >= 0 and seen[signal.Signals(number)] == running
+        if number == signal.SIGALRM:
+            if not late:
+                had = Stopwatch()
+            # a call that waits for a processor, of which others have more, does not wait for anything of its own
+            late = late and had.spent() >= ASLEEP * max(WALL, seconds)
         seen[signal.Signals(number)] = running
         since = since + 1 if running == cut else 0
         if late and (running != cut or since >= LOST):

@@ -46,7 +46,7 @@ from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
-from dpspec_code.child_process import Cut, cutting
+from dpspec_code.child_process import WALL, Cut, cutting
 
 if TYPE_CHECKING:
     from dpspec.plugin.judges import Exponential
@@ -311,8 +311,9 @@ class _Search:
         self.inside = True
         try:
             output = questions.judged(self.function, given, generator) if self.read else self.function(given, generator)
-        except Cut:
-            path.refuse(NotEnumerableError("sampler", f"did not end within {LIMIT:g} s", "check its loops"))
+        except Cut as cut:
+            limit = f"{WALL:g} s on the clock" if cut.waited else f"{LIMIT:g} s"
+            path.refuse(NotEnumerableError("sampler", f"did not end within {limit}", "check its loops"))
         except KeyboardInterrupt:
             raise
         except BaseException as problem:

@@ -530,7 +530,7 @@ WALL = 5.0
 """Seconds on the clock that one call may take: it may wait, but not for ever. Waiting for a processor does not count."""
 
 ASLEEP = 0.9
-"""The part of them that a call had, asleep or on a processor, when it is cut: on a busy machine it is in the queue for the rest."""
+"""The part of them that a call had, asleep or running, when it is cut: on a busy machine it waits in the queue for the rest."""
 
 
 LOST = 50

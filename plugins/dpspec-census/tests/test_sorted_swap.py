@@ -15,48 +15,7 @@ from dpspec.base.randomness import PlacedRandomness, SeededRandomness
 from dpspec.grammar import sorting
 from dpspec.grammar.tables import Table
 from dpspec.plugin import Attribute, workers
-
-
-class InMemory(sorting.SortedRows):
-    def __init__(self, columns):
-        self.columns = columns
-        self.forgotten = False
-
-    def __len__(self):
-        return len(next(iter(self.columns.values())))
-
-    def between(self, begin, end, columns=()):
-        assert not self.forgotten
-        assert 0 <= begin <= end <= len(self)
-        return {name: column[begin:end] for name, column in self.columns.items() if not columns or name in columns}
-
-    def forget(self):
-        self.forgotten = True
-
-
-class MemorySorter(sorting.Sorter):
-    """Sorts with numpy; the order of equal rows is shuffled, since it is not determined."""
-
-    def __init__(self):
-        self.random = np.random.default_rng(1)
-        self.made = []
-
-    def sorted(self, rows, by):
-        batches = list(rows)
-        columns = {name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]}
-        assert {column.dtype for column in columns.values()} <= {np.dtype(np.int64), np.dtype(np.uint64)}
-        mixed = self.random.permutation(len(columns[by[0]]))
-        order = mixed[np.lexsort([columns[name][mixed] for name in reversed(by)])]
-        self.made.append(InMemory({name: column[order] for name, column in columns.items()}))
-        return self.made[-1]
-
-    def counted(self, rows, count):
-        batches = list(rows)
-        names = list(batches[0])
-        both = np.stack([np.concatenate([batch[name] for batch in batches]) for name in names])
-        found, counts = np.unique(both, axis=1, return_counts=True)
-        self.made.append(InMemory({**dict(zip(names, found, strict=True)), count: counts}))
-        return self.made[-1]
+from dpspec.testing.sorters import MemoryRows, MemorySorter
 
 
 class FewWords(PlacedRandomness):
@@ -200,7 +159,7 @@ def test_rows_that_are_not_sorted_are_refused(monkeypatch):
     class Lazy(MemorySorter):
         def sorted(self, rows, by):
             batches = list(rows)
-            return InMemory({name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]})
+            return MemoryRows({name: np.concatenate([batch[name] for batch in batches]) for name in batches[0]})
 
     monkeypatch.setitem(globals(), "MemorySorter", Lazy)
     scheme, rates = SwapScheme(match=("a",), swap=("b",), unit="person"), Rates(default=Fraction(1, 2), own={})
@@ -212,6 +171,6 @@ def test_rows_that_are_not_sorted_are_refused(monkeypatch):
 def test_equal_neighbours_are_found_across_batches(monkeypatch, words, differ):
     monkeypatch.setattr(sorted_swap, "ROWS", 2)
     column = np.asarray(words, dtype=np.uint64)
-    assert all(sorted_swap._differ(InMemory({"word0": column}), ["word0"])) is differ
-    both = InMemory({"word0": column, "word1": np.arange(5, dtype=np.uint64)})
+    assert all(sorted_swap._differ(MemoryRows({"word0": column}), ["word0"])) is differ
+    both = MemoryRows({"word0": column, "word1": np.arange(5, dtype=np.uint64)})
     assert all(sorted_swap._differ(both, ["word0", "word1"]))

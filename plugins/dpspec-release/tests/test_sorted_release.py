@@ -17,7 +17,7 @@ import pytest
 from dpspec_census import sorted_swap
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_release import draw as engine, kept as keeping
-from dpspec_release.write import write
+from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
 from dpspec import SpecDocument, installed, read
@@ -57,6 +57,7 @@ unit = "person"
 """
 BY_REGION, BY_AGE = {"match": '"region"', "rest": '"age", "sex"'}, {"match": '"region", "age"', "rest": '"sex"'}
 KINDS = ("permutation-swapping", "derangement-swapping", "pair-swapping")
+CONFIDENTIAL = ["lock", "placed.json", "utility.json", "utility.svg"]
 HEADER = ("region", "county", "age", "sex")
 
 
@@ -116,9 +117,10 @@ def released(path, table, out, **options):
     options = engine.Options(**{"unverified": True, "seed": 5, **options})
     release = engine.draw(read(path), str(table), registry, out, options)
     report = write(release, registry, out)
+    utility = {key: value for key, value in write_utility(release).items() if key != "folder"}
     files = {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in out.glob("released.*")}
-    assert sorted(entry.name for entry in out.with_name(out.name + ".confidential").iterdir()) == ["lock", "placed.json"]
-    return files, {k: v for k, v in report.items() if k not in {"table", "workers"}}, dict(release.output.confidential)
+    assert sorted(entry.name for entry in out.with_name(out.name + ".confidential").iterdir()) == CONFIDENTIAL
+    return files, {k: v for k, v in report.items() if k not in {"table", "workers"}}, utility
 
 
 def wrong(path, table, out, **options):
@@ -248,6 +250,25 @@ def test_digests_are_of_multisets():
     in_order.add_after(mixed)
     with pytest.raises(PluginContractError, match="in order"):
         in_order.found(50, "m")
+
+
+@pytest.mark.parametrize(
+    ("text", "records"),
+    [
+        ("region,county,age,sex\n" + "north,n1,0,f\n" * 10, 19),
+        ("county\n" + "n1\n" * 10, 18),
+        ("county,a,b,c\n" + "n1,,,\n" * 10, 14),
+    ],
+)
+def test_a_file_of_csv_has_at_most_so_many_records_as_its_size_allows(tmp_path, monkeypatch, text, records):
+    """Columns may be stated by folders, and others may be empty."""
+    seen = []
+    monkeypatch.setattr(engine, "memory_of", lambda _, count: seen.append(count) or 0)
+    (tmp_path / "in.csv").write_text(text)
+    (source,) = engine.given_sources(str(tmp_path / "in.csv"), read(spec(tmp_path)), "person", installed().registry)
+    assert not engine._is_sorted(PermutationSwapping(swap=("county",), swap_rate=Fraction(1, 2)), [source], 1 << 60)
+    assert seen == [records]
+    assert records >= 10
 
 
 # --- what is refused ------------------------------------------------------------------------------

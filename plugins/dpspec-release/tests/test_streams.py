@@ -928,6 +928,14 @@ def test_what_fits_is_released(tmp_path):
 
 def test_counts_need_memory_for_their_cells_alone(tmp_path):
     path, folder = spec(tmp_path, MECHANISMS["threshold"]), partitioned(tmp_path / "in", people(), 2)
-    cells = 8 * 5 * 3
+    cells = 8 * 5 * 3  # bytes of the counts, and three times as many of noisy numbers
     assert "its counts take at least" in wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + cells - 1)
-    released(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + 2 * cells)
+    released(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS + 5 * cells)
+
+
+def test_noisy_numbers_need_memory_as_well(tmp_path):
+    queries = f'{COUNTY}, {{ type = "marginal", attributes = ["age"] }}'
+    path = spec(tmp_path, f'type = "geometric"\nratio = "1/2"\nqueries = [{queries}]')
+    folder, least = partitioned(tmp_path / "in", people(), 2), engine.MEMORY_OF_PROCESS + (3 + 5) * 24
+    assert "its counts take at least" in wrong(path, folder, tmp_path / "out", memory=least)
+    released(path, folder, tmp_path / "out", memory=least + 8 * (3 + 5 + 100))

@@ -26,8 +26,6 @@ else:
 
 PIECE = 1 << 19
 """Records that a mechanism that sorts holds for each part that is under way, about."""
-PER_RECORD = 128
-"""Bytes that each of them takes: two columns of integers, and what a kernel makes of them."""
 _UNPACKED = 1 << 20
 """Records that are unpacked at a time, so that intermediate columns stay small."""
 
@@ -134,6 +132,12 @@ class Packing:
                     keys = rest
                 found[group[0].name][part] = keys
         return found
+
+
+def memory_of_piece(attributes: Sequence[Attribute]) -> int:
+    """The bytes that a piece of records takes: its columns of integers, before and after, and what a kernel makes of them."""
+    columns = 1 + len(Packing(attributes=tuple(attributes), name="key").columns)
+    return PIECE * (80 + 24 * columns)
 
 
 @attrs.frozen(kw_only=True)

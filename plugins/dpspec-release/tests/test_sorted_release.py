@@ -274,6 +274,14 @@ def test_a_file_of_csv_has_at_most_so_many_records_as_its_size_allows(tmp_path, 
 # --- what is refused ------------------------------------------------------------------------------
 
 
+def test_too_many_strata_are_refused_before_anything_is_drawn(tmp_path, monkeypatch, small):
+    as_file(tmp_path / "in.csv", people())
+    monkeypatch.setattr(engine, "PER_STRATUM", 1 << 40)
+    monkeypatch.setattr(engine, "_source", lambda *_: pytest.fail("something was drawn"))
+    message = wrong(spec(tmp_path, by=BY_AGE), tmp_path / "in.csv", tmp_path / "out", memory=3 << 40)
+    assert "sorting the table and its strata take at least 1" in message  # ten strata
+
+
 @define
 class OtherRates(DerangementSwapping):
     """A class that selects by other rates, and states nothing about tables that are larger than memory."""

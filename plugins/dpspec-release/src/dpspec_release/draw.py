@@ -643,7 +643,8 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     allowed = default_memory() if options.memory is None else options.memory
     wanted = None
     if plan is not None:
-        return count_cells(sources[0], plan.counted, lambda rows: options.progress(rows, 0), workers)
+        wanted = plan.counted if plan.strata is None else (*plan.counted, plan.strata)
+        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
     if len(sources) == 1 and not mechanism.resumable:
         wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
     if wanted is not None:
@@ -740,6 +741,10 @@ def _is_sorted(mechanism: Mechanism, sources: Sequence[TableSource], allowed: in
     return True
 
 
+PER_STRATUM = 64
+"""Bytes that a stratum takes: its counts as they are added up, its number, size and place, and masks."""
+
+
 @attrs.frozen(kw_only=True)
 class SortingPlan:
     """How a table that does not fit into memory is released by sorting.
@@ -748,13 +753,29 @@ class SortingPlan:
         counted: the counts of the table that are compared or reported.
         invariants: those of them that must stay the same.
         by_digest: the invariants of too many cells to be counted, which are all records through some columns.
-        memory: the bytes that are left to what sorts.
+        strata: the table of the strata in which values are exchanged; None where none are.
+        allowed: the bytes that the run may use.
+        needed: those that it takes without what sorts, and without strata.
     """
 
     counted: tuple[Marginal, ...]
     invariants: tuple[Marginal, ...]
     by_digest: tuple[Marginal, ...]
-    memory: int
+    strata: Marginal | None
+    allowed: int
+    needed: int
+
+    def memory(self, given: Countable) -> int:
+        """The bytes that are left to what sorts a table that was counted.
+
+        Raises:
+            ReleaseError: it has too many strata.
+        """
+        strata = 0 if self.strata is None else len(given.cells(self.strata.attributes).occurring()[0])
+        needed = self.needed + PER_STRATUM * strata
+        if needed + LEAST > self.allowed:
+            raise _too_large(self.allowed, needed + LEAST, "sorting the table and its strata take", "match fewer attributes")
+        return self.allowed - needed
 
 
 def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
@@ -775,11 +796,14 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     large = tuple(one for one in known if not one.where and memory_of_counts([one], attributes) > 8 * MOST_CELLS)
     invariants = tuple(one for one in known if one not in large)
     counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
-    held = max(workers.parts, 1) * sorting.PIECE * sorting.PER_RECORD + memory_of_batches(len(attributes))
+    held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + memory_of_batches(len(attributes))
     needed = MEMORY_OF_PROCESS + 2 * memory_of_counts(counted, attributes) + held
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")
-    return SortingPlan(counted=counted, invariants=invariants, by_digest=large, memory=allowed - needed)
+    strata = Marginal(attributes=mechanism.exchanged_values()[1]) if isinstance(mechanism, grammar.ExchangesValues) else None
+    return SortingPlan(
+        counted=counted, invariants=invariants, by_digest=large, strata=strata, allowed=allowed, needed=needed
+    )  # fmt: skip
 
 
 def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
@@ -805,14 +829,14 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
         warning: what it says of itself.
         folder: where records are sorted.
     """
-    space, formats = document.spec.space, formats_of(registry)
+    space, formats, memory = document.spec.space, formats_of(registry), plan.memory(given)
     run = Run(source=_source(None, options), workers=workers, progress=options.progress)
     guard.begin(document, None, resumed=False)
     options.stage("drawing")
     try:
         private_folder(path.parent)
         path.touch(mode=0o600)
-        with spilling(folder, plan.memory) as sorter:
+        with spilling(folder, memory) as sorter:
             release = SortingRelease(
                 mechanism=mechanism,
                 space=space,

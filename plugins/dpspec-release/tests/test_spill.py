@@ -78,6 +78,20 @@ def test_what_the_library_says_is_not_repeated(tmp_path):
     assert not (tmp_path / "spill").exists()
 
 
+def test_an_interruption_that_the_library_notices_is_one(tmp_path):
+    """DuckDB raises RuntimeError where a signal interrupts a query."""
+
+    class Interrupted:
+        def __getattr__(self, name):
+            raise RuntimeError("Query interrupted")
+
+    with pytest.raises(KeyboardInterrupt), spill.spilling(tmp_path / "spill", MEMORY):
+        spill.SpillSorter(spill.duckdb(), Interrupted()).sorted([rows(3)], ("few",))
+    with pytest.raises(RuntimeError, match="other"), spill.spilling(tmp_path / "spill", MEMORY):
+        raise RuntimeError("other")
+    assert not (tmp_path / "spill").exists()
+
+
 def test_memory_that_does_not_suffice_is_told(tmp_path):
     with pytest.raises(ReleaseError, match="does not suffice to sort"), spill.spilling(tmp_path / "spill", 1_000_000) as sorter:
         sorter.sorted(batches(rows(200_000), 100_000), ("words",))

@@ -78,6 +78,10 @@ def _told(library: ModuleType) -> Iterator[None]:
         raise errors.ReleaseError("directory", "has no room for the table while it is sorted", "choose another --out") from None
     except library.InterruptException:
         raise KeyboardInterrupt from None
+    except RuntimeError as problem:  # DuckDB puts this in the place of the KeyboardInterrupt that a signal has raised
+        if "interrupted" not in str(problem):
+            raise
+        raise KeyboardInterrupt from None
     except library.Error as problem:
         rule = f"cannot sort the table ({type(problem).__name__})"
         raise errors.LibraryError("duckdb", rule, "give --memory a size that the table fits into") from None

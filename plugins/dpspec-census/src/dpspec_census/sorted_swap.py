@@ -191,7 +191,8 @@ class SortedSwap:
         stratum = _Selection(rows=rows, begin=begin, end=end, rate=rate, draws=self.draws)
         if self.how is Algorithm.DERANGE:
             stratum = stratum.redrawn()
-        ordered = stratum.ordered(self.sorter)
+        swap, rest = self._columns["swap"].columns, (STRATUM, *self._columns["rest"].columns)
+        ordered = stratum.ordered(self.sorter, swap if self.how is Algorithm.PERMUTE else (*rest, *swap))
         strata.selected += len(ordered)
         if self.how is Algorithm.PERMUTE:
             yield from self._permuted(stratum, ordered)
@@ -229,7 +230,7 @@ class SortedSwap:
     def _in_pairs(self, ordered: sorting.SortedRows) -> Iterator[workers.Columns]:
         swap = self._columns["swap"].columns
         for batch in ordered.batches(0, len(ordered), ROWS):
-            places = np.arange(len(batch[ROW]))
+            places = np.arange(len(batch[STRATUM]))
             partners = np.where(places ^ 1 < len(places), places ^ 1, places)
             yield {**batch, **{name: batch[name][partners] for name in swap}}
 
@@ -287,21 +288,26 @@ class _Selection:
         selected = sum(int(np.count_nonzero(chosen)) for _, chosen in self.batches())
         return self if selected != 1 else attrs.evolve(self, stream=self.stream + 1).redrawn()
 
-    def ordered(self, sorter: sorting.Sorter) -> sorting.SortedRows:
-        """The selected records in a uniform order: that of the words of their rows, with further words where some are equal."""
+    def ordered(self, sorter: sorting.Sorter, columns: Sequence[str]) -> sorting.SortedRows:
+        """The selected records in a uniform order: that of the words of their rows, with further words where some are equal.
+
+        Args:
+            columns: the columns that are wanted of them.
+        """
         streams = [KEYS]
         while True:
             words = [f"word{place}" for place in range(len(streams))]
-            found = sorter.sorted(self._with_words(dict(zip(words, streams, strict=True))), by=words)
+            found = sorter.sorted(self._with_words(dict(zip(words, streams, strict=True)), columns), by=words)
             if all(_differ(found, words)):
                 return found
             found.forget()
             streams.append(randomness.deeper(streams[-1]))
 
-    def _with_words(self, streams: Mapping[str, int]) -> Iterator[workers.Columns]:
+    def _with_words(self, streams: Mapping[str, int], columns: Sequence[str]) -> Iterator[workers.Columns]:
         for batch, chosen in self.batches():
-            selected: dict[str, Any] = {name: column[chosen] for name, column in batch.items()}
-            yield {**{name: self.draws.words_at(stream, selected[ROW]) for name, stream in streams.items()}, **selected}
+            words = {name: self.draws.words_at(stream, batch[ROW][chosen]) for name, stream in streams.items()}
+            selected: dict[str, Any] = {name: batch[name][chosen] for name in columns}
+            yield {**words, **selected}
 
 
 def _differ(found: sorting.SortedRows, columns: Sequence[str]) -> Iterator[bool]:

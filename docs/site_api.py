@@ -39,7 +39,10 @@ TOPICS = (
     ("Laws and exact numbers", ("dpspec.laws", "dpspec.base.exact")),
     ("Verdicts, answers and errors", ("dpspec.verifier", "dpspec.comparison", "dpspec.report", "dpspec.base.errors")),
     ("Rules of inference", ("dpspec.grammar.rule",)),
-    ("Tables and workers", ("dpspec.grammar.tables", "dpspec.grammar.table_files", "dpspec.grammar.workers")),
+    (
+        "Tables and workers",
+        ("dpspec.grammar.tables", "dpspec.grammar.table_files", "dpspec.grammar.sorting", "dpspec.grammar.workers"),
+    ),
     ("Parameters of plugin classes", ("dpspec.base.params",)),
     ("Registration", ("dpspec.extension", "pluggy")),
     ("Other names", ("",)),

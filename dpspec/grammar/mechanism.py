@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, runtime_checkable
 
 import attrs
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from dpspec.base.exact import Bracket
     from dpspec.base.randomness import PlacedRandomness, Randomness
+    from dpspec.grammar.sorting import SortedRelease, Sorter
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
@@ -348,6 +349,35 @@ def releases_records(mechanism: Mechanism) -> bool:
     """
     is_plain = type(mechanism).run is Mechanism.run and not mechanism.resumable
     return is_plain and isinstance(mechanism, ReleasesRecords) and _states_of_release(mechanism, "release_batch")
+
+
+@runtime_checkable
+class ReleasesSorted(Protocol):
+    """A mechanism that releases a table larger than memory with the help of a sorter, such as a swap; optional.
+
+    It releases the same records as its `run`, which holds the table. It counts for the class that states it alone
+    (`releases_sorted`), since a class that is derived from it may draw otherwise.
+    """
+
+    def release_sorted(
+        self, batches: Iterable[Table], attributes: tuple[Attribute, ...], space: DatasetSpace, run: Run, sorter: Sorter
+    ) -> SortedRelease:
+        """The released table of the records of several batches.
+
+        What is held grows with the number of strata, nodes or cells, and not with the number of records.
+
+        Args:
+            batches: the records of the table in their order, without members; read once.
+            attributes: the columns of the table.
+            space: the dataset space.
+            run: what the mechanism draws and works with.
+            sorter: sorts what memory does not hold.
+        """
+
+
+def releases_sorted(mechanism: Mechanism) -> bool:
+    """Whether the class of a mechanism states that it releases tables that are larger than memory by sorting."""
+    return isinstance(mechanism, ReleasesSorted) and states_itself(mechanism, "release_sorted") and not mechanism.resumable
 
 
 @runtime_checkable

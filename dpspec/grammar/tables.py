@@ -22,7 +22,7 @@ from dpspec.base.lazy import late_module
 from dpspec.base.params import Items, Text, Truth, define, did_you_mean, raise_all
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import (
-    CellCounter,
+    CellCounter as CellCounter,
     CellCounts as CellCounts,
     Codes as Codes,
     Conditions,

@@ -56,7 +56,13 @@ if TYPE_CHECKING:
         hookimpl as hookimpl,
         singular as singular,
     )
-    from dpspec.grammar import answers as answers, table_files as table_files, tables as tables, workers as workers
+    from dpspec.grammar import (
+        answers as answers,
+        sorting as sorting,
+        table_files as table_files,
+        tables as tables,
+        workers as workers,
+    )
     from dpspec.grammar.attacker import (
         AttackerModel as AttackerModel,
         AttackGuess as AttackGuess,
@@ -199,6 +205,7 @@ _TOPICS = {
     "params": "dpspec.base.params",
     "randomness": "dpspec.base.randomness",
     "risks": "dpspec.risks",
+    "sorting": "dpspec.grammar.sorting",
     "specfile": "dpspec.specfile",
     "table_files": "dpspec.grammar.table_files",
     "tables": "dpspec.grammar.tables",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         parametrize as parametrize,
         run_checks as run_checks,
     )
+    from dpspec.testing.sorters import MemorySorter as MemorySorter
     from dpspec.testing.strategies import (
         datasets as datasets,
         find_witness as find_witness,
@@ -52,6 +53,7 @@ _HOMES = {
         "parametrize",
         "run_checks",
     ),
+    "dpspec.testing.sorters": ("MemorySorter",),
     "dpspec.testing.strategies": (
         "datasets",
         "find_witness",

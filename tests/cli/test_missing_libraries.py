@@ -9,6 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 RESPONSE = ROOT / "specs" / "randomised-response.dpspec.toml"
+SWAP = ROOT / "specs" / "swapping-derangement.dpspec.toml"
 FUNCTION = "def told(table: 'pyarrow.Table', generator):\n    return 0\n"
 CALLS = [
     ("pyreadstat", "dpspec-tables[statistics]", ["new", "spec", "--from", "t.sav"]),
@@ -16,6 +17,7 @@ CALLS = [
     ("pyreadstat", "dpspec-tables[statistics]", ["release", RESPONSE, "t.sav", "--out", "out"]),
     ("openpyxl", "dpspec-tables[excel]", ["new", "spec", "--from", "t.xlsx"]),
     ("duckdb", "dpspec-tables[sql]", ["release", RESPONSE, "t.sql", "--out", "out"]),
+    ("duckdb", "dpspec-release[spill]", ["release", SWAP, "t.csv", "--out", "out", "--memory", "1MB"]),
     ("matplotlib", "dpspec[pdf]", ["curve", RESPONSE, "--out", "a.pdf"]),
     ("matplotlib", "dpspec[pdf]", ["compare", RESPONSE, RESPONSE, "--picture", "a.pdf"]),
     ("resvg_py", "dpspec[png]", ["curve", RESPONSE, "--out", "a.png"]),
@@ -34,7 +36,7 @@ def test_a_missing_library_is_one_line_and_nothing_is_written(run, tmp_path, mon
     for name in [name for name in sys.modules if name.partition(".")[0] == library]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, library, None)
-    for name in ("t.sav", "t.dta", "t.xlsx", "t.sql", "record.yaml"):
+    for name in ("t.sav", "t.dta", "t.xlsx", "t.sql", "t.csv", "record.yaml"):
         Path(name).write_bytes(b"a: 1\n")
     Path("told.py").write_text(FUNCTION, encoding="utf-8")
     before = set(tmp_path.rglob("*"))

@@ -32,6 +32,7 @@ from dpspec.grammar.flavour import Example, Flavour
 from dpspec.grammar.functions import DatasetAdapter, GeneratorAdapter
 from dpspec.grammar.mechanism import Claim, Mechanism
 from dpspec.grammar.rule import Conversion, Question, Route, Rule, Step
+from dpspec.grammar.sorting import SortedRelease
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure
 from dpspec.grammar.tables import Coded, SizedBuilder, Table, TableFormat
@@ -744,6 +745,15 @@ class BrokenPlaces(Flip):
     def release(self, table, space, source):
         flips = source.placed().bernoulli_at(Fraction(1, 2), 0, np.arange(len(table)))
         return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
+@breaks("check_sorted_records_are_released_as_the_whole_table", "mechanisms")
+@define
+class BrokenSorting(Flip):
+    """Releases sorted records as they are."""
+
+    def release_sorted(self, batches, attributes, space, run, sorter):
+        return SortedRelease(attributes=attributes, batches=[*batches])
 
 
 @breaks("check_releases_of_one_source_differ", "mechanisms")

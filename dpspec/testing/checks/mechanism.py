@@ -24,7 +24,7 @@ from dpspec.base.log_linear import ball
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
-from dpspec.grammar.mechanism import Claim, counts_read, releases_records
+from dpspec.grammar.mechanism import Claim, counts_read, releases_records, releases_sorted
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
@@ -44,6 +44,7 @@ from dpspec.testing.check import (
     require,
     small_spaces,
 )
+from dpspec.testing.sorters import MemorySorter
 from dpspec.verifier.exhaustive import verify
 
 MECHANISMS = "mechanisms"
@@ -199,6 +200,29 @@ def check_batches_are_released_as_the_whole_table(subject: PlacedSubject, contex
             batch = Table.from_records(part, space.attributes_of(space.units[0]))
             found += mechanism.release_batch(batch, first, space, source).records()
         require(expected == tuple(found), f"of {x} it releases {expected}, and in two batches {tuple(found)}")
+
+
+@check(MECHANISMS)
+def check_sorted_records_are_released_as_the_whole_table(subject: PlacedSubject, context: Context) -> None:
+    """A mechanism that states `release_sorted` releases of sorted batches what it releases of the table, and reports the same.
+
+    A table that is larger than memory is released from sorted records, and a smaller one in memory.
+    """
+    mechanism, space = subject.thing, subject.space
+    if not releases_sorted(mechanism):
+        raise NotApplicable("it does not state that it releases tables that are larger than memory by sorting")
+    for x, seed in itertools.product(subject.datasets[-2:], range(1, 9)):  # one seed may change nothing
+        table = _table(x, space)
+        if not len(table):
+            continue
+        runs = [Run(source=SeededRandomness(seed)) for _ in range(2)]
+        output = mechanism.run(table, space, runs[0])
+        batches = [table.slice(0, 1), table.slice(1, 1), table.slice(1, len(table))]
+        found = mechanism.release_sorted(batches, table.attributes, space, runs[1], MemorySorter())
+        expected, rows = list(output.main.records()), [row for batch in found.batches for row in batch.records()]
+        require(expected == rows, f"of {x} it releases {expected}, and from sorted records {rows}")
+        said, told = ((one.report, one.confidential) for one in (output, found))
+        require(said == told, f"of {x} it reports {said}, and from sorted records {told}")
 
 
 def _outputs(subject: PlacedSubject, given: Any) -> object:

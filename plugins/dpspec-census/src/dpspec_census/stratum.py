@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import Randomness, Table, errors, late_module, randomness, tables, workers
+from dpspec.plugin import Randomness, Table, errors, late_module, randomness, sorting, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 if TYPE_CHECKING:
@@ -409,8 +409,12 @@ def unordered(table: Table, source: Randomness) -> Table:
     """
     names = [a.name for a in table.attributes]
     if table.members is None:
-        if table.domain(names) < 1 << 63:
-            return _decoded(table, np.sort(table.key(names)))
+        whole = sorting.Packing(attributes=table.attributes, name="key")
+        if len(whole.columns) == 1:
+            keys = whole.packed(table.codes)
+            for column in keys.values():
+                column.sort()
+            return Table(attributes=table.attributes, codes=whole.codes(keys))
         order = np.lexsort([table.codes[name] for name in reversed(names)])
         return Table(attributes=table.attributes, codes={name: table.codes[name][order] for name in names})
     order = source.permutation(len(table))
@@ -421,14 +425,3 @@ def unordered(table: Table, source: Randomness) -> Table:
     held = Table(attributes=persons.attributes, codes={name: column[inside] for name, column in persons.codes.items()})
     codes = {name: table.codes[name][order] for name in names}
     return Table(attributes=table.attributes, codes=codes, members=tables.Members(table=held, owner=owner[inside]))
-
-
-def _decoded(table: Table, keys: Indices) -> Table:
-    """The inverse of `Table.key` for all columns; the keys are changed in place."""
-    codes = {}
-    for attribute in reversed(table.attributes):
-        rest = keys // attribute.size  # numpy divides by one number without a division for each; divmod does not
-        keys -= rest * attribute.size
-        codes[attribute.name] = keys.astype(table.codes[attribute.name].dtype)
-        keys = rest
-    return Table(attributes=table.attributes, codes={a.name: codes[a.name] for a in table.attributes})

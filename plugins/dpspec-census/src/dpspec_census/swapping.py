@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 import attrs
 
 from dpspec.plugin import (
+    Attribute,
     Bracket,
     Budget,
     Claim,
@@ -42,16 +43,20 @@ from dpspec.plugin import (
     is_a,
     late_module,
     memoize,
+    sorting,
     tables,
     workers,
 )
 from dpspec_census.stratum import (
+    Algorithm,
     RecordRates,
     StratumCells,
     derangement_probability,
     derangement_weights,
+    exchanged,
     permutation_probability,
     permutation_weights,
+    unordered,
 )
 from dpspec_census.swap_budget import (
     Rates,
@@ -374,7 +379,7 @@ class Swapping(Mechanism):
             ),
         )
 
-    def rates_of(self, table: Table) -> Rates:
+    def rates_of(self, table: tables.Countable) -> Rates:
         """The rates by the numbers of the strata in `Table.key(match)`."""
         attributes = [table.attribute(name) for name in self.match]
         own = {}
@@ -399,8 +404,6 @@ class Swapping(Mechanism):
 
         The number of selected records is not a function of the released table, so it is reported to the agency only.
         """
-        from dpspec_census.stratum import Algorithm, exchanged, unordered
-
         self.check(space)
         scheme = self.scheme()
         draws = run.source.placed()
@@ -409,8 +412,30 @@ class Swapping(Mechanism):
             table, scheme, self.rates_of(table), run, draws, how=Algorithm(self.algorithm_of_release), own=own
         )
         released = unordered(swapped, draws.spawn("order"))
-        confidential = {"records selected": selected, "records": len(table)}
-        return workers.Output(tables={"released": released}, report=published(self, table, space), confidential=confidential)
+        report = published(self, table, StrataReport.of(table, self.match), space)
+        return workers.Output(tables={"released": released}, report=report, confidential=_selected(selected, len(table)))
+
+    def by_sorting(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same of a table that is larger than memory, whose records have no members (`ReleasesSorted.release_sorted`)."""
+        from dpspec_census.sorted_swap import SortedSwap
+
+        self.check(space)
+        columns = tables.CountedTable(attributes=attributes, records=0, found={})
+        swap = SortedSwap(
+            attributes=attributes, scheme=self.scheme(), rates=self.rates_of(columns), run=run, draws=run.source.placed(),
+            sorter=sorter, how=Algorithm(self.algorithm_of_release),
+        )  # fmt: skip
+        released, strata = swap.swap(batches)
+        found = StrataReport(names=strata.names, sizes=strata.sizes, varied=strata.varied)
+        report, confidential = published(self, columns, found, space), _selected(strata.selected, int(strata.sizes.sum()))
+        return sorting.SortedRelease(attributes=attributes, batches=released, report=report, confidential=confidential)
 
     def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates | None:
         """Which rows of a table have a rate of their own; None where rates are those of strata."""
@@ -470,6 +495,16 @@ class DerangementSwapping(Swapping):
     def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
         return self.by_simulated_exchanges(spec, table, level)
 
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        return self.by_sorting(batches, attributes, space, run, sorter)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
 
@@ -527,6 +562,16 @@ class PermutationSwapping(Swapping):
 
     def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
         return self.by_simulated_exchanges(spec, table, level)
+
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        return self.by_sorting(batches, attributes, space, run, sorter)
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =
@@ -612,12 +657,16 @@ class StrataReport:
         return StratumSizes(largest=int(sizes.max()), largest_varied=int(np.where(self.varied, sizes, 0).max()))
 
 
-def published(mechanism: Swapping, table: Table, space: DatasetSpace) -> dict[str, Any]:
+def _selected(selected: int, records: int) -> dict[str, int]:
+    """What is stated to the agency alone."""
+    return {"records selected": selected, "records": records}
+
+
+def published(mechanism: Swapping, table: tables.Countable, strata: StrataReport, space: DatasetSpace) -> dict[str, Any]:
     """The strata of a table, their sizes, and the budget of its universe as the theorem prints it.
 
     All of it is constant inside a universe of c_Swap, so it adds nothing to the invariants.
     """
-    strata = StrataReport.of(table, mechanism.match)
     sizes = strata.largest()
     return {
         "unit": mechanism.unit,
@@ -636,7 +685,7 @@ def published(mechanism: Swapping, table: Table, space: DatasetSpace) -> dict[st
     }
 
 
-def _budget(budget: Budget, mechanism: Swapping, table: Table, strata: StrataReport) -> Number:
+def _budget(budget: Budget, mechanism: Swapping, table: tables.Countable, strata: StrataReport) -> Number:
     """The largest budget of a stratum, each with its own rate."""
     form = cast("SwappingBudget", budget).form
     budgets = []

@@ -1,4 +1,4 @@
-"""Releases of mechanisms that release each record by itself: drawn, written and checked batch by batch.
+"""Releases that are drawn, written and checked batch by batch: of each record by itself, or of sorted records.
 
 The table is read twice. The first time every value is checked and counted, before anything is drawn. The second time the records
 are drawn and written. Batches have always the same number of records, whatever the partitions are, so that a file does not depend
@@ -15,9 +15,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import attrs
 
-from dpspec.plugin import Attribute, DatasetSpace, Marginal, Mechanism, Table, randomness, tables
-from dpspec.plugin.releases import Formats, Kept, PartCounts, PluginContractError, cells_wanted, format_of, regrouped
-from dpspec_release.kept import FoundKept, check_kept
+from dpspec.plugin import Attribute, DatasetSpace, Marginal, Mechanism, Table, randomness, sorting, tables
+from dpspec.plugin.releases import (
+    Formats,
+    Kept,
+    Output,
+    PartCounts,
+    PluginContractError,
+    Run,
+    cells_wanted,
+    format_of,
+    regrouped,
+)
+from dpspec_release.kept import FoundKept, KeptDigest, check_kept
 
 if TYPE_CHECKING:
     from dpspec.plugin import grammar
@@ -69,7 +79,7 @@ class WrittenTable:
     formats: Formats
     counted: tables.CountedTable
     digests: tuple[str, ...]
-    kept: tuple[FoundKept, ...]
+    kept: tuple[FoundKept, ...] = ()
 
     def is_read_back(self) -> bool:
         """Whether the file holds exactly the records that were drawn, in their order."""
@@ -129,41 +139,22 @@ class BatchRelease:
             TableError: as reading the batches.
             PluginContractError: the mechanism raises, changes its columns, loses records, or does not keep what it says.
         """
-        columns = self.columns()
-        names = {a.name for a in columns}
-        counted = PartCounts.none(cells_wanted(one for one in asked if one.mentions().keys() <= names), columns)
-        digests, kept = ColumnDigests(columns), [_Keeping(one) for one in self.mechanism.keeps(self._names())]
-        problems: list[BaseException] = []
+        columns, kept = self.columns(), [_Keeping(one) for one in self.mechanism.keeps(_names(self.attributes))]
 
         def drawn() -> Iterator[Table]:
-            try:
-                for batch in regrouped(self.attributes, batches, tables.batch_size(len(columns), MOST_RECORDS)):
-                    made = self._drawn(batch, counted.records)
-                    if made.attributes != columns or len(made) != len(batch):
-                        rule = "release_batch() must return one record for each, always with the same columns"
-                        raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
-                    for one in kept:
-                        one.check(batch, made, self.mechanism.name)
-                    counted.add(made)
-                    digests.add(made.codes)
-                    yield made
-            except BaseException as problem:
-                problems.append(problem)
-                raise
+            first = 0
+            for batch in regrouped(self.attributes, batches, tables.batch_size(len(columns), MOST_RECORDS)):
+                made = self._drawn(batch, first)
+                if made.attributes != columns or len(made) != len(batch):
+                    rule = "release_batch() must return one record for each, always with the same columns"
+                    raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
+                for one in kept:
+                    one.check(batch, made, self.mechanism.name)
+                first += len(batch)
+                yield made
 
-        try:
-            format_of(path, formats).write_batches(columns, drawn(), path, notes)
-        except BaseException:
-            if problems:  # libraries put what a batch raises into errors of their own
-                raise problems[0] from None
-            raise
-        if problems:
-            raise problems[0]
-        found = tuple(one.found(counted.records) for one in kept)
-        return WrittenTable(path=path, formats=formats, counted=counted.table(columns), digests=digests.digests(), kept=found)
-
-    def _names(self) -> tuple[str, ...]:
-        return tuple(a.name for a in self.attributes)
+        written = write_batches(columns, drawn(), path, formats, notes, asked)
+        return attrs.evolve(written, kept=tuple(one.found(len(written.counted)) for one in kept))
 
     def _drawn(self, batch: Table, first: int) -> Table:
         mechanism = self.mechanism
@@ -174,6 +165,54 @@ class BatchRelease:
             rule = "release_batch() must return a Table"
             raise PluginContractError(f"mechanism {mechanism.name}", rule, value=type(made).__name__)
         return made
+
+
+def write_batches(  # noqa: PLR0917 - one table with all that says how it is written
+    columns: tuple[Attribute, ...],
+    batches: Iterable[Table],
+    path: Path,
+    formats: Formats,
+    notes: Mapping[str, str],
+    asked: Sequence[Marginal],
+) -> WrittenTable:
+    """Write a table that comes in batches.
+
+    Args:
+        columns: its columns.
+        batches: its records.
+        path: the file.
+        formats: the formats by suffix.
+        notes: what the file says about itself.
+        asked: tables of counts, of which those of the released columns are counted.
+    """
+    names = {a.name for a in columns}
+    counted = PartCounts.none(cells_wanted(one for one in asked if one.mentions().keys() <= names), columns)
+    digests = ColumnDigests(columns)
+    problems: list[BaseException] = []
+
+    def seen() -> Iterator[Table]:
+        try:
+            for batch in batches:
+                counted.add(batch)
+                digests.add(batch.codes)
+                yield batch
+        except BaseException as problem:
+            problems.append(problem)
+            raise
+
+    try:
+        format_of(path, formats).write_batches(columns, seen(), path, notes)
+    except BaseException:
+        if problems:  # libraries put what a batch raises into errors of their own
+            raise problems[0] from None
+        raise
+    if problems:
+        raise problems[0]
+    return WrittenTable(path=path, formats=formats, counted=counted.table(columns), digests=digests.digests())
+
+
+def _names(attributes: Iterable[Attribute]) -> tuple[str, ...]:
+    return tuple(a.name for a in attributes)
 
 
 @attrs.define
@@ -188,3 +227,85 @@ class _Keeping:
 
     def found(self, records: int) -> FoundKept:
         return FoundKept(kept=self.words, records=records)
+
+
+# --- of sorted records ----------------------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class SortingRelease:
+    """One release of a table that is larger than memory, by a mechanism that sorts.
+
+    Args:
+        mechanism: it states that it releases such tables (`ReleasesSorted`).
+        space: the dataset space.
+        run: what it draws and works with.
+        sorter: sorts what memory does not hold.
+        attributes: the columns of the table.
+        records: the number of its records.
+        guard: as of `BatchRelease`.
+    """
+
+    mechanism: Mechanism
+    space: DatasetSpace
+    run: Run
+    sorter: sorting.Sorter
+    attributes: tuple[Attribute, ...]
+    records: int
+    guard: Callable[[Mechanism], AbstractContextManager[None]]
+
+    def write(  # noqa: PLR0917 - one table with all that says how it is written
+        self,
+        batches: Iterable[Table],
+        path: Path,
+        formats: Formats,
+        notes: Mapping[str, str],
+        asked: Sequence[Marginal],
+        invariants: Sequence[Marginal],
+    ) -> tuple[WrittenTable, Output]:
+        """Draw a table and write it; returns it with what the mechanism reports.
+
+        Args:
+            batches: its records.
+            path: the file.
+            formats: the formats by suffix.
+            notes: what the file says about itself.
+            asked: tables of counts that are counted.
+            invariants: tables of counts of too many cells to be counted: they must stay the same.
+
+        Raises:
+            TableError: as reading the batches.
+            PluginContractError: the mechanism raises, changes its columns, loses records, or does not keep what it says.
+        """
+        kept = [KeptDigest.of(one, self.attributes) for one in self.mechanism.keeps(_names(self.attributes))]
+        kept += [KeptDigest.of(Kept(attributes=tuple(one.attributes)), self.attributes) for one in invariants]
+
+        def read() -> Iterator[Table]:
+            for batch in batches:
+                for one in kept:
+                    one.add_before(batch)
+                yield batch
+
+        with self.guard(self.mechanism):
+            by_sorting = cast("grammar.ReleasesSorted", self.mechanism)
+            made = by_sorting.release_sorted(read(), self.attributes, self.space, self.run, self.sorter)
+        if made.attributes != self.attributes and kept:
+            rule = "keeps records, and releases other columns"
+            raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
+
+        def drawn() -> Iterator[Table]:
+            released = iter(made.batches)
+            while True:
+                with self.guard(self.mechanism):
+                    batch = next(released, None)
+                if batch is None:
+                    return
+                for one in kept:
+                    one.add_after(batch)
+                yield batch
+
+        size = tables.batch_size(len(made.attributes), MOST_RECORDS)
+        written = write_batches(made.attributes, regrouped(made.attributes, drawn(), size), path, formats, notes, asked)
+        found = tuple(one.found(self.records, self.mechanism.name) for one in kept)
+        output = Output(tables={}, report=made.report, confidential=made.confidential)
+        return attrs.evolve(written, kept=found[: len(found) - len(invariants)]), output

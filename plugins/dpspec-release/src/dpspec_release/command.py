@@ -115,8 +115,8 @@ def release(  # noqa: PLR0917 - one argument for each option
     TABLE is a file with one column for each attribute: .csv, .parquet, .arrow; with extras .sav, .dta, .xlsx, or a query in
     .sql. It may also be a registered table such as massachusetts-1940, or a directory with households.* and persons.* (or two
     folders of partitions), linked by a column household_id. A folder of other files of one format is one table. If the
-    mechanism reads only counts, or releases each record by itself, the table may be larger than memory. Random bits come from
-    a key of the operating system. All files are written completely or not at all.
+    mechanism reads only counts, releases each record by itself, or swaps records, the table may be larger than memory. Random
+    bits come from a key of the operating system. All files are written completely or not at all.
 
     The claim of SPEC is verified first. If it is refuted, nothing is released (exit 1). If it is undecided (exit 3), holds on
     miniatures only (7) or is unchecked (5), nothing is released without --unverified. With this option, the release is marked as

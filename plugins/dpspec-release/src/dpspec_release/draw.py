@@ -6,6 +6,7 @@ A release is written to two folders, a public one, and next to it a confidential
     out.confidential/     mode 0700
         unfinished/       the stages of a long run and its key
         ready/            tables that are being written: nothing of a draw is in the public folder before it is whole
+        spill/            what a table larger than memory is sorted in; removed at the end
         ready.json        all of `ready` is whole and will be placed: an interruption after this is made good by the next run
         placed.json       what releases have placed in the public folder: these files, and no others, may go
         utility.*         comparisons with the confidential table
@@ -44,6 +45,7 @@ from dpspec.plugin import (
     answers,
     errors,
     grammar,
+    sorting,
 )
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
@@ -87,13 +89,15 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import Accuracy, known_accuracy
-from dpspec_release.batches import BatchRelease, WrittenTable, memory_of_batches
+from dpspec_release.batches import BatchRelease, SortingRelease, WrittenTable, memory_of_batches
+from dpspec_release.spill import LEAST, duckdb, spilling
 
 SUFFIX = ".confidential"
 LEVEL = Fraction(19, 20)
 """The level of the margins that are written with released numbers."""
 
 _READY, _READY_LIST, _PLACED, _UNFINISHED, _LOCK = "ready", "ready.json", "placed.json", "unfinished", "lock"
+_SPILL = "spill"
 
 
 class ReleasePlace:
@@ -132,6 +136,11 @@ class ReleasePlace:
         """The folder of what is written and not yet placed."""
         return self.private / _READY
 
+    @property
+    def spill(self) -> Path:
+        """The folder of what is sorted."""
+        return self.private / _SPILL
+
     def open(self) -> None:
         """Take the confidential folder for one run; what a killed one has left is placed, where it was whole, or removed.
 
@@ -146,6 +155,7 @@ class ReleasePlace:
             if (self.private / _READY_LIST).exists():
                 self._settle()
             shutil.rmtree(self.ready, ignore_errors=True)
+            shutil.rmtree(self.spill, ignore_errors=True)
         except BlockingIOError:
             self.close()
             raise ReleaseError("--out", "is being written by another run", "wait for it", value=str(self.public)) from None
@@ -154,6 +164,7 @@ class ReleasePlace:
 
     def leave(self) -> None:
         """Give the folder back; without anything in it, it goes."""
+        shutil.rmtree(self.spill, ignore_errors=True)
         shutil.rmtree(self.ready, ignore_errors=True)
         with contextlib.suppress(OSError):
             if {path.name for path in self.private.iterdir()} <= {_LOCK}:
@@ -244,15 +255,18 @@ class Held:
 
     Args:
         invariant: the invariant in words.
-        cells: the number of compared counts; None when it cannot be evaluated on the table.
+        cells: the number of compared counts; None when it cannot be evaluated on the table, or only by a digest.
+        by_digest: whether it was compared by a digest of all records (`KeptDigest`), which counts no cells.
     """
 
     invariant: str
     cells: int | None
+    by_digest: bool = False
 
     def data(self) -> dict[str, Any]:
         """The entry of the report; an invariant that does not hold is never reported, but refused."""
-        return {"invariant": self.invariant, "cells": self.cells, "held": None if self.cells is None else True}
+        evaluated = self.by_digest or self.cells is not None
+        return {"invariant": self.invariant, "cells": self.cells, "held": True if evaluated else None}
 
 
 def held(invariant: Invariant, before: Countable, after: Countable, unit: str, mechanism: str) -> Held:
@@ -481,28 +495,29 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     with closing(workers), contextlib.ExitStack() as reading:
         options.stage("reading")
         sources = given_sources(table, document, unit, registry)
-        source = sources[0] if grammar.releases_records(mechanism) and len(sources) == 1 else None
+        plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers)
+        source = sources[0] if (plan or grammar.releases_records(mechanism)) and len(sources) == 1 else None
         if source is not None:  # it is read twice
             reading.enter_context(source.unchanged())
-        given = _read(table, sources, document, mechanism, unit, registry, options, workers)
-        collections = Collections.found_in(space)
-        if collections is not None and unit == space.units[0]:
-            check_size(space.name, len(given), *collections.total_range())
+        given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
+        _check_records(given, space, unit)
         place.open()
         guard = GuardedRun(options.guard)
         try:
             if not options.resume:
                 guard.reserve(document)
-            folder = None
-            if mechanism.resumable and isinstance(given, Table):  # the digest of a large table takes as long as reading it
-                folder = Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
-            invariants = document.spec.multiverse.induced_by() or ()
+            folder = _checkpoints(document, mechanism, given, place, registry, options)
             output, written = Output(tables={}), None
-            if not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
+            path, warning = place.ready / f"released{suffix}", warning_of(unfit(options.seed, judged))
+            if plan is not None and source is not None:
+                written, output = _by_sorting(
+                    mechanism, given, source, document, plan, path, warning, registry, options, guard, workers, place.spill
+                )
+                reading.close()
+            elif not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
                 output = _output(mechanism, given, document, workers, folder, options, guard)
                 _check_names(mechanism, output)
             else:
-                path, warning = place.ready / f"released{suffix}", warning_of(unfit(options.seed, judged))
                 written = _in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard)
                 reading.close()
             options.stage("checking")
@@ -526,7 +541,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
                 written=written,
                 source=source,
             )
-            return attrs.evolve(release, held=tuple(held(i, given, release.main, unit, mechanism.name) for i in invariants))
+            return attrs.evolve(release, held=tuple(_all_held(release, unit, () if plan is None else plan.by_digest)))
         except BaseException:
             try:
                 guard.abandon()
@@ -534,6 +549,15 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
                 place.leave()
             raise
+
+
+def _all_held(release: Release, unit: str, by_digest: Sequence[Marginal]) -> Iterator[Held]:
+    """The checks of all invariants; of those that were compared by digests, as the table was written."""
+    for invariant in release.document.spec.multiverse.induced_by() or ():
+        if invariant.as_marginal() in by_digest:
+            yield Held(invariant=str(invariant), cells=None, by_digest=True)
+        else:
+            yield held(invariant, release.given, release.main, unit, release.mechanism.name)
 
 
 def _judged(document: SpecDocument, registry: Registry, options: Options) -> Standing:
@@ -609,6 +633,7 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     registry: Registry,
     options: Options,
     workers: Workers,
+    plan: SortingPlan | None,
 ) -> Countable:
     """The table, or what is counted of it, where nothing else is read or its records are read again as they are released.
 
@@ -617,6 +642,9 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     """
     allowed = default_memory() if options.memory is None else options.memory
     wanted = None
+    if plan is not None:
+        wanted = plan.counted if plan.strata is None else (*plan.counted, plan.strata)
+        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
     if len(sources) == 1 and not mechanism.resumable:
         wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
     if wanted is not None:
@@ -624,12 +652,20 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
         if grammar.releases_records(mechanism):
             batches = memory_of_batches(len(released_columns(mechanism, document.spec.space, sources[0].attributes)))
         needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes) + batches
+        needed += PER_NUMBER * _noisy_numbers(mechanism, document.spec, sources[0].attributes)
         if allowed is not None and needed > allowed:
             what, instead = ("its batches take", "release fewer columns") if batches else ("its counts take", "count fewer cells")
             raise _too_large(allowed, needed, what, instead)
         return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
     counting = options.progress if allowed is None else _within(allowed, sources, mechanism, options.progress)
     return given_table(table, document, unit, registry, counting)
+
+
+def _check_records(given: Countable, space: DatasetSpace, unit: str) -> None:
+    """Refuse a number of records that the space does not have."""
+    collections = Collections.found_in(space)
+    if collections is not None and unit == space.units[0]:
+        check_size(space.name, len(given), *collections.total_range())
 
 
 def counts_wanted(
@@ -647,14 +683,174 @@ def counts_wanted(
     asked = _of_invariants(spec)
     if not grammar.releases_records(mechanism):
         read = grammar.counts_read(mechanism, attributes, spec.space)
-        with contextlib.suppress(DpspecError):
-            structure = grammar.stated_structure(mechanism, spec.space)
-            asked += [view.table for view in (() if structure is None else structure.views)]
+        asked += _views(mechanism, spec)
     if read is None:
         return None
     names = {a.name for a in attributes}
     known = (table for table in asked if table.unit == unit and table.mentions().keys() <= names)
     return (*read, *known, *counts_exposing(spec, attributes, MOST_KINDS))
+
+
+def _views(mechanism: Mechanism, spec: PrivacySpec) -> list[Marginal]:
+    """The tables of counts that a mechanism releases with noise, as far as it states them."""
+    with contextlib.suppress(DpspecError):
+        structure = grammar.stated_structure(mechanism, spec.space)
+        return [view.table for view in (() if structure is None else structure.views)]
+    return []
+
+
+PER_NUMBER = 24
+"""Bytes that a noisy number takes at least, in addition to its count: 16 million with a scale of 1.4 took 33 bytes each, and
+with a scale of a million 51."""
+
+
+def _noisy_numbers(mechanism: Mechanism, spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
+    """The noisy counts that a mechanism is known to release of a table with these columns."""
+    names = {a.name for a in attributes}
+    known = [table for table in _views(mechanism, spec) if table.mentions().keys() <= names]
+    return 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
+
+
+MOST_CELLS = 1 << 22
+"""Invariants of more cells are compared by digests, where the table does not fit into memory."""
+PER_RECORD = 60
+"""Bytes that a swap in memory takes for each record, in addition to the table before and after, if all are in one stratum:
+5 and 12 million records of 5 bytes took 61 and 62 bytes each. Many strata take half of that, which is not known before."""
+
+
+def _is_sorted(mechanism: Mechanism, sources: Sequence[TableSource], allowed: int) -> bool:
+    """Whether a table is released by sorting: the mechanism can, and it is not known that the table fits into memory.
+
+    A file of CSV does not state the number of its records. Each takes a byte for each column, which ends a value, and one or more
+    for each value that is read.
+
+    Raises:
+        MissingLibraryError: nothing is installed that sorts.
+    """
+    if len(sources) != 1 or not grammar.releases_sorted(mechanism):
+        return False
+    (source,) = sources
+    records = source.records()
+    if records is None:
+        read = {a.source for a in source.attributes}
+        headers = ((path, format_of(path, source.formats).header(path)) for path in source.partitions)
+        records = sum(path.stat().st_size // (len(names) + len(read & {*names})) for path, names in headers)
+    if MEMORY_OF_PROCESS + 2 * memory_of(source, records) + PER_RECORD * records <= allowed:
+        return False
+    duckdb()
+    return True
+
+
+PER_STRATUM = 64
+"""Bytes that a stratum takes: its counts as they are added up, its number, size and place, and masks."""
+
+
+@attrs.frozen(kw_only=True)
+class SortingPlan:
+    """How a table that does not fit into memory is released by sorting.
+
+    Args:
+        counted: the counts of the table that are compared or reported.
+        invariants: those of them that must stay the same.
+        by_digest: the invariants of too many cells to be counted, which are all records through some columns.
+        strata: the table of the strata in which values are exchanged; None where none are.
+        allowed: the bytes that the run may use.
+        needed: those that it takes without what sorts, and without strata.
+    """
+
+    counted: tuple[Marginal, ...]
+    invariants: tuple[Marginal, ...]
+    by_digest: tuple[Marginal, ...]
+    strata: Marginal | None
+    allowed: int
+    needed: int
+
+    def memory(self, given: Countable) -> int:
+        """The bytes that are left to what sorts a table that was counted.
+
+        Raises:
+            ReleaseError: it has too many strata.
+        """
+        strata = 0 if self.strata is None else len(given.cells(self.strata.attributes).occurring()[0])
+        needed = self.needed + PER_STRATUM * strata
+        if needed + LEAST > self.allowed:
+            raise _too_large(self.allowed, needed + LEAST, "sorting the table and its strata take", "match fewer attributes")
+        return self.allowed - needed
+
+
+def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism, sources: Sequence[TableSource], spec: PrivacySpec, unit: str, options: Options, workers: Workers
+) -> SortingPlan | None:
+    """The plan of a release by sorting; None where the mechanism does not sort, or the table is known to fit into memory.
+
+    Raises:
+        ReleaseError: the memory does not suffice to sort.
+        MissingLibraryError: nothing is installed that sorts.
+    """
+    allowed = default_memory() if options.memory is None else options.memory
+    if allowed is None or not _is_sorted(mechanism, sources, allowed):
+        return None
+    attributes = sources[0].attributes
+    names = {a.name for a in attributes}
+    known = [table for table in _of_invariants(spec) if table.unit == unit and table.mentions().keys() <= names]
+    large = tuple(one for one in known if not one.where and memory_of_counts([one], attributes) > 8 * MOST_CELLS)
+    invariants = tuple(one for one in known if one not in large)
+    counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
+    held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + memory_of_batches(len(attributes))
+    needed = MEMORY_OF_PROCESS + 2 * memory_of_counts(counted, attributes) + held
+    if needed + LEAST > allowed:
+        raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")
+    strata = Marginal(attributes=mechanism.exchanged_values()[1]) if isinstance(mechanism, grammar.ExchangesValues) else None
+    return SortingPlan(
+        counted=counted, invariants=invariants, by_digest=large, strata=strata, allowed=allowed, needed=needed
+    )  # fmt: skip
+
+
+def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism,
+    given: Countable,
+    source: TableSource,
+    document: SpecDocument,
+    plan: SortingPlan,
+    path: Path,
+    warning: str | None,
+    registry: Registry,
+    options: Options,
+    guard: GuardedRun,
+    workers: Workers,
+    folder: Path,
+) -> tuple[WrittenTable, Output]:
+    """The table that one run writes from sorted records, and what is reported with it.
+
+    Args:
+        given: what was counted of the table.
+        source: where its records are read again.
+        path: the file that is written.
+        warning: what it says of itself.
+        folder: where records are sorted.
+    """
+    space, formats, memory = document.spec.space, formats_of(registry), plan.memory(given)
+    run = Run(source=_source(None, options), workers=workers, progress=options.progress)
+    guard.begin(document, None, resumed=False)
+    options.stage("drawing")
+    try:
+        private_folder(path.parent)
+        path.touch(mode=0o600)
+        with spilling(folder, memory) as sorter:
+            release = SortingRelease(
+                mechanism=mechanism,
+                space=space,
+                run=run,
+                sorter=sorter,
+                attributes=given.attributes,
+                records=len(given),
+                guard=_blamed,
+            )
+            notes = {} if warning is None else {"dpspec": warning}
+            read = source.batches(lambda rows: options.progress(rows, len(given)))
+            return release.write(read, path, formats, notes, plan.invariants, plan.by_digest)
+    except OSError as problem:
+        raise _unwritable(path.parent, problem) from None
 
 
 def _of_invariants(spec: PrivacySpec) -> list[Marginal]:
@@ -817,6 +1013,15 @@ def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
     if folder is not None:
         folder.begin(new.key)
     return new
+
+
+def _checkpoints(  # noqa: PLR0917 - one run with all that it needs
+    document: SpecDocument, mechanism: Mechanism, given: Countable, place: ReleasePlace, registry: Registry, options: Options
+) -> Folder | None:
+    """The folder of a run that works in stages; of another one no digest is taken, which takes as long as reading the table."""
+    if not mechanism.resumable or not isinstance(given, Table):
+        return None
+    return Folder(place.unfinished, _identity(document, mechanism, given, registry, options))
 
 
 def _identity(document: SpecDocument, mechanism: Mechanism, given: Table, registry: Registry, options: Options) -> dict[str, Any]:

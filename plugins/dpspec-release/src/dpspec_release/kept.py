@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
 import numpy as np
 
-from dpspec.plugin import Table
-from dpspec.plugin.releases import Kept, PluginContractError
+from dpspec.plugin import Attribute, Table, randomness, sorting
+from dpspec.plugin.releases import Kept, PluginContractError, SystemRandomness
 from dpspec_release.keys import household_keys, record_keys, same_multiset
 
 
@@ -29,6 +30,81 @@ class FoundKept:
         return {"kept": self.kept, "records": self.records}
 
 
+@attrs.define
+class _Sums:
+    """The number of records, and two sums modulo 2^64."""
+
+    records: int = 0
+    words: Any = attrs.field(factory=lambda: np.zeros(2, dtype=np.uint64))
+
+
+@attrs.define
+class KeptDigest:
+    """One statement of what is kept of a table, compared by digests of multisets of records: sums of pseudorandom numbers.
+
+    Two words of 64 bits are drawn by the key of each record, and summed over the records. Let two multisets differ by d_1, d_2,
+    ... in the numbers of some records. The sums agree with probability 2^-128 gcd(2^64, d_1, d_2, ...)^2, which is below 2^-60
+    for fewer than 2^34 records. They do not depend on the order of the records, nor on the batches.
+
+    Args:
+        kept: the statement, of records without members.
+        packing: the columns that are kept.
+        words: the words, by a key that is used for this comparison alone.
+    """
+
+    kept: Kept
+    packing: sorting.Packing
+    words: randomness.PlacedRandomness
+    _before: _Sums = attrs.field(factory=_Sums, init=False)
+    _after: _Sums = attrs.field(factory=_Sums, init=False)
+
+    @classmethod
+    def of(cls, kept: Kept, attributes: Sequence[Attribute]) -> KeptDigest:
+        """The comparison of tables with these columns, with nothing added yet."""
+        known = {a.name: a for a in attributes}
+        packing = sorting.Packing(attributes=tuple(known[name] for name in kept.attributes), name="key")
+        return cls(attrs.evolve(kept, members=False), packing, SystemRandomness().placed())
+
+    def add_before(self, batch: Table) -> None:
+        """Add records of the table that was read."""
+        self._add(self._before, batch)
+
+    def add_after(self, batch: Table) -> None:
+        """Add records of the released table."""
+        self._add(self._after, batch)
+
+    def _add(self, sums: _Sums, batch: Table) -> None:
+        columns = list(self.packing.packed(batch.codes).values())
+        if self.kept.in_order:
+            columns.insert(0, np.arange(sums.records, sums.records + len(batch)))
+        places = np.zeros(len(batch), dtype=np.uint64)
+        for stream, column in enumerate(columns):
+            places = self.words.words_at(stream, places) ^ column.astype(np.uint64) if stream else column.astype(np.uint64)
+        sums.records += len(batch)
+        words = (self.words.words_at(len(columns) + place, places) for place in range(2))
+        sums.words += np.asarray([column.sum(dtype=np.uint64) for column in words])
+
+    def found(self, records: int, mechanism: str) -> FoundKept:
+        """The result, after all records were added.
+
+        Args:
+            records: the number of records that there are.
+            mechanism: its name.
+
+        Raises:
+            PluginContractError: the records are others.
+        """
+        before, after = self._before, self._after
+        if not (before.records == after.records == records and np.array_equal(before.words, after.words)):
+            raise _not_kept(self.kept, mechanism)
+        return FoundKept(kept=str(self.kept), records=records)
+
+
+def _not_kept(kept: Kept, mechanism: str) -> PluginContractError:
+    rule = f"does not keep {kept}"
+    return PluginContractError(f"mechanism {mechanism}", rule, "nothing was written; report it to the plugin's author")
+
+
 def check_kept(kept: Kept, before: Table, after: Table, mechanism: str) -> FoundKept:
     """Compare the records of two tables in the columns that do not move.
 
@@ -36,9 +112,7 @@ def check_kept(kept: Kept, before: Table, after: Table, mechanism: str) -> Found
         PluginContractError: they are others.
     """
     if changed(kept, before, after):
-        raise PluginContractError(
-            f"mechanism {mechanism}", f"does not keep {kept}", "nothing was written; report it to the plugin's author"
-        )
+        raise _not_kept(kept, mechanism)
     seen = kept if before.members is not None else attrs.evolve(kept, members=False)
     return FoundKept(kept=str(seen), records=len(before))
 

@@ -474,7 +474,8 @@ class Parquet(PolarsFormat):
         return pl.scan_parquet(path, glob=False)
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:
-        frame.write_parquet(path, metadata=dict(notes) or None)
+        rows = tables.batch_size(frame.width, BATCH)  # as of `sink`, so that a file does not depend on how it was drawn
+        frame.write_parquet(path, metadata=dict(notes) or None, row_group_size=rows)
 
     def sink(self, frame: pl.LazyFrame, path: Path, notes: Mapping[str, str]) -> None:
         rows = tables.batch_size(len(frame.collect_schema()), BATCH)

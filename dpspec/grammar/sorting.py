@@ -1,0 +1,157 @@
+"""Sorting more rows than memory holds: a library does it, and what does not fit lies in files meanwhile.
+
+Rows are columns of 64-bit integers. `Packing` turns records into such columns, in whose order the records are sorted as tuples of
+codes. What sorts draws nothing.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+from dpspec.base.lazy import late_module
+from dpspec.blocks.space import Attribute
+from dpspec.grammar.table_counts import domain_of
+from dpspec.grammar.tables import Codes, Table, compact
+from dpspec.grammar.workers import Columns
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+    np = late_module("numpy")
+
+
+PIECE = 1 << 19
+"""Records that a mechanism that sorts holds for each part that is under way, about."""
+_UNPACKED = 1 << 20
+"""Records that are unpacked at a time, so that intermediate columns stay small."""
+
+
+class SortedRows(ABC):
+    """Rows in ascending order, outside of memory."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def between(self, begin: int, end: int, columns: Sequence[str] = ()) -> Columns:
+        """The rows from one place to before another one, in memory.
+
+        Args:
+            columns: the columns that are wanted; () for all.
+        """
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Give back the room that the rows take; they cannot be read any more."""
+
+    def batches(self, begin: int, end: int, size: int) -> Iterator[Columns]:
+        """The same, `size` rows at a time."""
+        return (self.between(first, min(first + size, end)) for first in range(begin, end, size))
+
+
+class Sorter(ABC):
+    """Sorts rows that come in batches; memory does not hold all of them."""
+
+    @abstractmethod
+    def sorted(self, rows: Iterable[Columns], by: Sequence[str]) -> SortedRows:
+        """All rows, in ascending order of some columns; the order of rows that are equal there is not determined.
+
+        Args:
+            rows: batches of equally long columns of 64-bit integers, always the same columns.
+            by: the columns, the most significant one first.
+        """
+
+    @abstractmethod
+    def counted(self, rows: Iterable[Columns], count: str) -> SortedRows:
+        """The different rows in ascending order of all their columns, with the number of each in a column `count`."""
+
+
+@attrs.frozen(kw_only=True)
+class Packing:
+    """Records of some attributes as few columns of integers, in whose order the records are ordered as tuples of codes.
+
+    Args:
+        attributes: the attributes, the most significant one first.
+        name: what the names of the columns begin with.
+
+    >>> age, sex = Attribute(name="age", count=100), Attribute(name="sex", categories=("f", "m"))
+    >>> packing = Packing(attributes=(age, sex), name="key")
+    >>> packed = packing.packed({"age": np.array([7, 8]), "sex": np.array([1, 0])})
+    >>> {name: column.tolist() for name, column in packed.items()}
+    {'key0': [15, 16]}
+    >>> {name: codes.tolist() for name, codes in packing.codes(packed).items()}
+    {'age': [7, 8], 'sex': [1, 0]}
+    """
+
+    attributes: tuple[Attribute, ...]
+    name: str
+
+    def groups(self) -> tuple[tuple[Attribute, ...], ...]:
+        """The attributes of each column, whose combinations 63 bits can number."""
+        groups: list[tuple[Attribute, ...]] = []
+        for attribute in self.attributes:
+            if groups and domain_of((*groups[-1], attribute)) < 1 << 63:
+                groups[-1] += (attribute,)
+            else:
+                groups.append((attribute,))
+        return tuple(groups)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, the most significant one first; none without attributes."""
+        return tuple(f"{self.name}{place}" for place in range(len(self.groups())))
+
+    def packed(self, codes: Mapping[str, Codes]) -> dict[str, Any]:
+        """The columns of some records."""
+        found = {}
+        for name, group in zip(self.columns, self.groups(), strict=True):
+            key = codes[group[0].name].astype(np.int64)
+            for attribute in group[1:]:
+                key *= attribute.size
+                key += codes[attribute.name]
+            found[name] = key
+        return found
+
+    def codes(self, columns: Columns) -> dict[str, Codes]:
+        """The codes of the records of some columns."""
+        found: dict[str, Codes] = {}
+        for name, group in zip(self.columns, self.groups(), strict=True):
+            packed = columns[name]
+            found |= {a.name: np.empty(len(packed), dtype=compact((), a.size).dtype) for a in group}
+            for begin in range(0, len(packed), _UNPACKED):
+                part = slice(begin, begin + _UNPACKED)
+                keys = packed[part]
+                for attribute in reversed(group[1:]):
+                    rest = keys // attribute.size  # numpy divides by one number without a division for each; divmod does not
+                    found[attribute.name][part] = keys - rest * attribute.size
+                    keys = rest
+                found[group[0].name][part] = keys
+        return found
+
+
+def memory_of_piece(attributes: Sequence[Attribute]) -> int:
+    """The bytes that a piece of records takes: its columns of integers, before and after, and what a kernel makes of them."""
+    columns = 1 + len(Packing(attributes=tuple(attributes), name="key").columns)
+    return PIECE * (80 + 24 * columns)
+
+
+@attrs.frozen(kw_only=True)
+class SortedRelease:
+    """A released table that comes in batches, and what is said of it.
+
+    Args:
+        attributes: its columns.
+        batches: its records; they are read once.
+        report: as of `workers.Output`.
+        confidential: the same.
+    """
+
+    attributes: tuple[Attribute, ...]
+    batches: Iterable[Table]
+    report: Mapping[str, Any] = attrs.field(factory=dict)
+    confidential: Mapping[str, Any] = attrs.field(factory=dict)

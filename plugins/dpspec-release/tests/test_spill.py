@@ -1,0 +1,103 @@
+"""Sorting with DuckDB: the order is that of numpy, and nothing is left in the folder."""
+
+from __future__ import annotations
+
+import contextlib
+import stat
+import sys
+
+import numpy as np
+import pytest
+from dpspec_release import spill
+
+from dpspec.base.errors import LibraryError, MissingLibraryError, ReleaseError
+
+MEMORY = spill.LEAST
+
+
+def rows(count, seed=1):
+    random = np.random.default_rng(seed)
+    few = random.integers(-3, 3, count)
+    words = random.integers(0, 1 << 64, count, dtype=np.uint64)
+    words[: min(count, 2)] = [0, (1 << 64) - 1][:count]
+    return {"few": few, "words": words, "place": np.arange(count)}
+
+
+def batches(columns, size):
+    count = len(columns["few"])
+    for begin in range(0, count, size):
+        yield {name: column[begin : begin + size] for name, column in columns.items()}
+    yield {name: column[:0] for name, column in columns.items()}
+
+
+@pytest.mark.parametrize("count", [0, 1, 5000])
+def test_rows_are_sorted_as_numbers(tmp_path, count):
+    given = rows(count)
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        found = sorter.sorted(batches(given, 700), ("few", "words"))
+        assert len(found) == count
+        order = np.lexsort((given["words"], given["few"]))
+        whole = found.between(0, count)
+        for name, column in given.items():
+            assert whole[name].dtype == column.dtype
+            assert np.array_equal(whole[name], column[order])
+        parts = [place for batch in found.batches(0, count, 999) for place in batch["place"].tolist()]
+        assert parts == order.tolist()
+        assert list(found.between(0, min(count, 2), ("words",))) == ["words"]
+        found.forget()
+
+
+def test_equal_rows_are_counted(tmp_path):
+    given = {"one": np.asarray([3, -1, 3, 3, -1]), "two": np.asarray([0, 5, 0, 1, 5])}
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        found = sorter.counted([given, {name: column[:1] for name, column in given.items()}], "times")
+        assert {name: column.tolist() for name, column in found.between(0, 3).items()} == {
+            "one": [-1, 3, 3], "two": [5, 0, 1], "times": [2, 3, 1]
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("problem", [None, ValueError, KeyboardInterrupt])
+def test_only_the_owner_can_read_the_folder_and_it_is_removed(tmp_path, problem):
+    folder = tmp_path / "out.confidential" / "spill"
+    (folder / "left by a killed run").mkdir(parents=True)
+    with contextlib.nullcontext() if problem is None else pytest.raises(problem), spill.spilling(folder, MEMORY) as sorter:
+        found = sorter.sorted(batches(rows(100), 10), ("few",))
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        assert {path.name for path in folder.iterdir()} <= {"rows.duckdb", "rows.duckdb.wal", "temporary"}
+        assert len(found) == 100
+        if problem is not None:
+            raise problem
+    assert not folder.exists()
+
+
+def test_what_the_library_says_is_not_repeated(tmp_path):
+    with pytest.raises(LibraryError) as caught, spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        sorter.sorted([{"few": np.asarray(["secret"])}, {"few": np.asarray([1]), "more": np.asarray([1])}], ("few",))
+    assert "secret" not in str(caught.value)
+    assert "cannot sort the table" in str(caught.value)
+    assert not (tmp_path / "spill").exists()
+
+
+def test_an_interruption_that_the_library_notices_is_one(tmp_path):
+    """DuckDB raises RuntimeError where a signal interrupts a query."""
+
+    class Interrupted:
+        def __getattr__(self, name):
+            raise RuntimeError("Query interrupted")
+
+    with pytest.raises(KeyboardInterrupt), spill.spilling(tmp_path / "spill", MEMORY):
+        spill.SpillSorter(spill.duckdb(), Interrupted()).sorted([rows(3)], ("few",))
+    with pytest.raises(RuntimeError, match="other"), spill.spilling(tmp_path / "spill", MEMORY):
+        raise RuntimeError("other")
+    assert not (tmp_path / "spill").exists()
+
+
+def test_memory_that_does_not_suffice_is_told(tmp_path):
+    with pytest.raises(ReleaseError, match="does not suffice to sort"), spill.spilling(tmp_path / "spill", 1_000_000) as sorter:
+        sorter.sorted(batches(rows(200_000), 100_000), ("words",))
+
+
+def test_without_the_library_one_line_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingLibraryError, match=r'pip install "dpspec-release\[spill\]", or give --memory'):
+        spill.duckdb()

@@ -178,7 +178,7 @@ def test_the_release_is_the_fit_of_what_it_measured():
     space = UnorderedRecords(attributes=[STATE, BLOCK, ADULT])
     records = [("a", b, c) for b, c, n in (("a1", "yes", 7), ("a2", "no", 2), ("a3", "yes", 4)) for _ in range(n)]
     output = mechanism.run(Table.from_records(records, space.attributes), space, Run(source=source))
-    noisy = output.tables["measurements"]
+    noisy = output.streams["measurements"].joined()
     values = list(noisy.attribute("value").values())
     t = tuple(int(values[code]) for code in noisy.codes["value"])
     law = mechanism.law(space.dataset(records), space)
@@ -245,7 +245,7 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
     other = census().run(table, space, Run(source=SeededRandomness(4)))
     names = ["block", "kind"]
     assert first.main.counts(names) == second.main.counts(names)
-    measured = [output.tables["measurements"] for output in (first, second, other)]
+    measured = [output.streams["measurements"].joined() for output in (first, second, other)]
     columns = [a.name for a in measured[0].attributes]
     assert columns == ["unit", "level", "node", "query", "kind", "adult", "value", "status"]
     drawn = [table.counts(columns) for table in measured]
@@ -272,10 +272,10 @@ def test_a_run_goes_on_where_it_stopped():
 
     space, table = town()
     whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Kept()
-    kept.broken = "person-1-state"
+    kept.broken = "person-1-state-1"
     with pytest.raises(KeyboardInterrupt):
         census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
-    assert sorted(kept.stages) == ["household-1-state", "household-2-block"]
+    assert sorted(kept.stages) == ["household-1-state-1", "household-2-block-1"]
     kept.broken = None
     again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     for name in ("released", "released-person"):
@@ -287,7 +287,7 @@ def test_an_empty_table_is_released_empty():
     nobody = Table(attributes=space.attributes, codes={a.name: np.zeros(0, dtype=np.int64) for a in space.attributes})
     output = persons(POPULATION).run(nobody, space, Run(source=SeededRandomness(1)))
     assert len(output.main) == 0
-    assert len(output.tables["measurements"]) == 3 + 9
+    assert len(output.streams["measurements"]) == 3 + 9
 
 
 # --- what it refuses -----------------------------------------------------------------------------------
@@ -404,7 +404,7 @@ def test_a_release_in_passes_keeps_all_constraints_and_has_the_measurements_of_o
         mechanism.run(table, space, Run(source=SeededRandomness(5)))
         for mechanism in (census(), census(passes=[["total"], ["adult", "kind"]], gap="1/100000"))
     )
-    assert list(one.tables["measurements"].records()) == list(two.tables["measurements"].records())
+    assert [*one.streams["measurements"].joined().records()] == [*two.streams["measurements"].joined().records()]
     assert [check["held"] for check in two.report["constraints"]] == [True] * 6
     assert one.report["budget"] == two.report["budget"]
     assert max(level["largest_certified_gap"] for level in two.report["levels"]) <= 1e-5

@@ -887,6 +887,6 @@ def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: R
 
 def _check_names(mechanism: Mechanism, output: Output) -> None:
     """Refuse tables whose names are no names of files, or those of other files of a release."""
-    for name in output.tables:
+    for name in (*output.tables, *output.streams):
         if not _NAME.fullmatch(name) or name in ("report", WARNING.partition(".")[0]):
             raise PluginContractError(f"mechanism {mechanism.name}", "names a table that can be no file", value=name)

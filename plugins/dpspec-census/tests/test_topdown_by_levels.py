@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 import itertools
+import stat
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
 from dpspec_census import TopdownByLevels
+from dpspec_census.hierarchy.descent import parts_of
 from dpspec_census.hierarchy.limits import EditConstraint
 from dpspec_census.hierarchy.workload import Tabulation, preset
 from dpspec_census.topdown import loss_of_one_unit
 
-from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
+from dpspec.base.errors import CheckpointError, IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, Marginal
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.grammar.tables import Members, Table
-from dpspec.grammar.workers import Run
+from dpspec.grammar.workers import Checkpoints, Embedded, Run
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
+SAMPLE = Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml"
 STATE = {"name": "state", "categories": ["a"]}
 BLOCK = {"name": "block", "categories": ["a1", "a2", "a3"], "within": "state", "parents": ["a"] * 3}
 TWO = {"name": "block", "categories": ["a1", "a2"], "within": "state", "parents": ["a"] * 2}
@@ -233,8 +239,6 @@ def test_persons_and_units_keep_all_constraints(seed):
 
 
 def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
-    from dpspec.grammar.workers import Embedded
-
     space, table = town()
 
     class Cut(Embedded):
@@ -255,31 +259,196 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
 
 def test_a_run_goes_on_where_it_stopped():
     """After an interruption at the second table, what is there already is not drawn again."""
-    from dpspec.grammar.workers import Checkpoints
-
-    class Kept(Checkpoints):
-        def __init__(self):
-            self.stages, self.broken = {}, None
-
-        def load(self, stage):
-            return self.stages.get(stage)
-
-        def save(self, stage, arrays):
-            if stage == self.broken:
-                raise KeyboardInterrupt
-            assert stage not in self.stages
-            self.stages[stage] = dict(arrays)
-
     space, table = town()
-    whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Kept()
-    kept.broken = "person-1-state-1"
+    whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Stages(2)
     with pytest.raises(KeyboardInterrupt):
         census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     assert sorted(kept.stages) == ["household-1-state-1", "household-2-block-1"]
-    kept.broken = None
+    kept.left = 2
     again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     for name in ("released", "released-person"):
         assert whole.tables[name].counts(["block", "kind"]) == again.tables[name].counts(["block", "kind"])
+
+
+class Stages(Checkpoints):
+    """Stages in a dictionary, of which every one is saved once; with `left` = 0 a stage more ends the run."""
+
+    def __init__(self, left=1000):
+        self.stages, self.left = {}, left
+
+    def load(self, stage):
+        return self.stages.get(stage)
+
+    def save(self, stage, arrays):
+        if not self.left:
+            raise KeyboardInterrupt
+        assert stage not in self.stages
+        self.left -= 1
+        self.stages[stage] = dict(arrays)
+
+
+TREE = [
+    {"name": "state", "categories": ["a"]},
+    {"name": "tract", "categories": ["t1", "t2", "t3"], "within": "state", "parents": ["a"] * 3},
+    # the blocks of a tract do not follow each other
+    {
+        "name": "block",
+        "categories": [f"b{k}" for k in range(9)],
+        "within": "tract",
+        "parents": ["t2", "t1", "t2", "t3", "t1", "t1", "t3", "t2", "t1"],
+    },
+]
+
+
+QUERIES = [{"shares": ["1/3"] * 3}, {"attributes": ["adult"], "shares": ["2/3"] * 3}]
+
+
+def tree(most, checkpoints=None, workers=None, **changes):
+    """The results of a run over three levels, cut into parts of `most` nodes."""
+    shares = ["1/4", "1/4", "1/2"]
+    table = {"rho": "2", "level_shares": shares, "queries": QUERIES}
+    mechanism = TopdownByLevels(levels=["state", "tract", "block"], tables=[table], invariants=[POPULATION], **changes)
+    space = UnorderedRecords(attributes=[*TREE, ADULT])
+    draw = np.random.default_rng(7)
+    blocks, parents = draw.integers(0, 9, 60), TREE[2]["parents"]
+    records = [("a", parents[b], f"b{b}", ("no", "yes")[int(draw.integers(0, 2))]) for b in blocks]
+    given = Table.from_records(records, space.attributes)
+    plan = mechanism.plan(space)
+    true = plan.true({"person": given})
+    given = {} if checkpoints is None else {"checkpoints": checkpoints}
+    run = Run(source=SeededRandomness(11), workers=workers or Embedded(), **given)
+    (done,) = plan.descended(plan.invariants(true), run, true=true, given=None, most=most)
+    answers = [[part.tolist() for part in level.answers(size)] for level, size in zip(done.levels, (1, 2, 4), strict=True)]
+    return answers, [level.whole().toarray().tolist() for level in done.levels], len(done.levels[-1].parts)
+
+
+@pytest.mark.parametrize("changes", [{}, {"passes": [["total"]], "gap": "1/100000"}])
+def test_parts_do_not_change_what_is_drawn_and_fitted(changes):
+    """One part for each level, some, and one for every parent, whose blocks do not follow each other."""
+    *whole, one = tree(100, **changes)
+    *some, two = tree(6, **changes)
+    *each, three = tree(1, **changes)
+    assert (one, two, three) == (1, 2, 3)
+    assert whole == some == each
+
+
+def test_every_part_holds_whole_families():
+    draw = np.random.default_rng(2)
+    parents = [np.full(3, -1), draw.integers(0, 3, 20), draw.integers(0, 20, 200)]  # a node may have no children
+    for most in (1, 7, 50, 1000):
+        for level, parts in enumerate(parts_of(parents, most)):
+            assert sorted(parts.order.tolist()) == list(range(len(parents[level])))
+            held = [parts.nodes(part).tolist() for part in range(len(parts))]
+            assert [node for nodes in held for node in nodes] == parts.order.tolist()
+            assert all(held)
+            for nodes in held:
+                families = [node if not level else int(parents[level][node]) for node in nodes]
+                assert families == list(itertools.chain.from_iterable([f] * families.count(f) for f in dict.fromkeys(families)))
+                assert len(nodes) <= most or len(set(families)) == 1
+            where = [{n if not level else int(parents[level][n]) for n in nodes} for nodes in held]
+            assert sum(map(len, where)) == len(set().union(*where))
+
+
+@pytest.mark.parametrize("most", [100, 6, 1])
+def test_a_run_goes_on_after_every_part(most):
+    """Ended before each part is kept, a run goes on to the same results, and no part that is there is fitted again."""
+    every = Stages()
+    expected = tree(most, every)
+    for finished in range(len(every.stages)):
+        kept = Stages(finished)
+        with pytest.raises(KeyboardInterrupt):
+            tree(most, kept)
+        assert len(kept.stages) == finished
+        kept.left = len(every.stages) - finished
+        assert tree(most, kept) == expected
+        assert kept.left == 0
+
+
+def test_a_run_that_has_all_parts_draws_nothing():
+    class Idle(Embedded):
+        def map(self, kernel, parts):
+            assert not list(parts)
+            return iter(())
+
+    kept = Stages()
+    assert tree(1, kept) == tree(1, kept, Idle())
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from dpspec import installed
+from dpspec.api import read
+from dpspec.grammar.workers import Folder
+from dpspec_release.draw import Options, draw
+
+saved, save = [], Folder.save
+
+def dying(self, stage, arrays):
+    if len(saved) == 3:
+        os._exit(9)
+    save(self, stage, arrays)
+    saved.append(stage)
+
+Folder.save = dying
+spec, table, out = map(Path, sys.argv[1:])
+draw(read(spec), str(table), installed().registry, out, Options(seed=5, unverified=True))
+"""
+
+
+@pytest.mark.slow
+def test_a_release_whose_process_ended_goes_on_to_the_same_files(tmp_path):
+    """Three parts are on disk, in a folder of their owner alone; what is released are the bytes of an uninterrupted run."""
+    from dpspec_release.draw import Options, ReleasePlace, draw
+    from dpspec_release.write import write
+    from dpspec_tables.formats import Csv
+
+    from dpspec import installed
+    from dpspec.api import read
+    from dpspec.grammar.tables import files_of
+
+    document, registry = read(SAMPLE), installed().registry
+    space, draws = document.spec.space, np.random.default_rng(3)
+    blocks, kinds = draws.integers(0, 40, 60), draws.integers(0, 3, 60)
+    homes = {"state": blocks * 0, "tract": blocks * 4 // 40, "block": blocks, "kind": kinds}
+    owner = np.repeat(np.arange(60), np.where(kinds == 1, 0, 2))
+    persons = {"adult": draws.integers(0, 2, len(owner)), "group": draws.integers(0, 3, len(owner))}
+    members = Members(table=Table(attributes=space.person, codes=persons), owner=owner)
+    table = tmp_path / "table"
+    table.mkdir()
+    for name, one in files_of("", Table(attributes=space.household, codes=homes, members=members)).items():
+        Csv().write(one, table / f"{name}.csv", {})
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    for place, resume in ((whole, False), (out, True)):
+        if resume:
+            ended = subprocess.run([sys.executable, "-c", KILLED, SAMPLE, table, out], check=False)
+            folder = ReleasePlace(out, table).unfinished
+            assert (ended.returncode, out.exists()) == (9, False)
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert len(list(folder.glob("*.npz"))) == 3
+        options = Options(seed=5, unverified=True, resume=resume)
+        write(draw(document, str(table), registry, place, options), registry, place)
+    assert not folder.exists()
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
+
+
+def test_parts_of_another_hierarchy_are_refused():
+    kept = Stages()
+    tree(100, kept)
+    kept.stages["person-3-block-1"]["nodes"] = np.arange(9, dtype=np.int32)
+    with pytest.raises(CheckpointError, match="other nodes in person-3-block-1"):
+        tree(100, kept)
+
+
+def test_two_runs_without_checkpoints_share_nothing():
+    """What a run keeps in memory is its own: a second one with another source draws afresh."""
+    space, table = town()
+    checkpoints = Run(source=SeededRandomness(1)).checkpoints
+    one, two = (
+        census().run(table, space, Run(source=SeededRandomness(seed), checkpoints=checkpoints)).streams["measurements"]
+        for seed in (1, 2)
+    )
+    assert [*one.joined().records()] != [*two.joined().records()]
 
 
 def test_an_empty_table_is_released_empty():

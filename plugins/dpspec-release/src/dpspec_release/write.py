@@ -340,9 +340,10 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
 def _stream(stream: tables.TableStream, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
     """Write a table as it is made, read it again and compare it with what was written, column by column; returns its digest."""
     format_, drawn = format_of(path, formats), ColumnDigests(stream.attributes)
+    size = tables.batch_size(len(stream.attributes), MOST_RECORDS)
 
     def batches() -> Iterator[Table]:
-        for batch in tables.regrouped(stream.attributes, stream.batches(), tables.batch_size(len(stream.attributes), MOST_RECORDS)):
+        for batch in tables.regrouped(stream.attributes, stream.batches(), size):
             drawn.add(batch.codes)
             yield batch
 

@@ -303,7 +303,7 @@ class TablePlan:
         return [(self.cells.geography.size(f.level) if f.level >= 0 else 1, len(f.groups)) for f in self.invariants]
 
     def limits(self, fixed: Sequence[Counts], done: Mapping[str, tuple[UnitCells, Any]]) -> tuple[Limit, ...]:
-        """The constraints, from the invariants' values and the tables that are fitted already: their counts in the smallest nodes."""
+        """The constraints, from the invariants' values and the counts of the tables that are fitted already."""
         found = [limit for f, value in zip(self.invariants, fixed, strict=True) for limit in f.limits(self.cells, value)]
         last = len(self.cells.geography.levels) - 1
         for edit in self.edits:
@@ -593,10 +593,14 @@ class LevelSums:
     Args:
         table, level: the level.
         records: the fitted units.
-        families, gap, exact: the families, their largest certified gap in millionths, and those that the interior-point solver fitted.
+        families: how many families there are.
+        gap: their largest certified gap, in millionths.
+        exact: how many of them the interior-point solver fitted.
         values: the different noisy answers.
-        residuals, squares: for every query the sum of the noisy answers' distances to the fitted table, and of their squares.
-        total_errors, cell_errors: the sum of the fitted totals' distances to the confidential ones, and of those of all cells.
+        residuals: for every query the sum of the distances between the noisy answers and the fitted table.
+        squares: the same of their squares.
+        total_errors: the sum of the distances between the fitted totals of nodes and the confidential ones.
+        cell_errors: the same of their cells.
     """
 
     table: TablePlan

@@ -18,7 +18,7 @@ the stages that are missing, with equal draws.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
@@ -438,9 +438,13 @@ def descend(
             given=None if given is None else given[level],
             bounds=tuple(bounds for _, bounds in stated),
         )
-        _fit(plan, own, source, run, lambda nodes, before=sum(map(len, parents[:level])): run.progress(before + nodes, every))
+        _fit(plan, own, source, run, partial(_report, run, sum(map(len, parents[:level])), every))
         found.append(own)
     return tuple(found)
+
+
+def _report(run: workers.Run, before: int, every: int, nodes: int) -> None:
+    run.progress(before + nodes, every)
 
 
 def _fit(plan: Level, own: FittedLevel, source: _PartSource, run: workers.Run, progress: Callable[[int], None]) -> None:

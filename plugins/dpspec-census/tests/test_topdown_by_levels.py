@@ -18,7 +18,14 @@ from dpspec_census.hierarchy.limits import EditConstraint
 from dpspec_census.hierarchy.workload import Tabulation, preset
 from dpspec_census.topdown import loss_of_one_unit
 
-from dpspec.base.errors import CheckpointError, IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
+from dpspec.base.errors import (
+    CheckpointError,
+    IncompatibleBlocksError,
+    InfeasibleConstraintsError,
+    ParameterError,
+    ReleaseError,
+    TableError,
+)
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
@@ -399,7 +406,7 @@ draw(read(spec), str(table), installed().registry, out, Options(seed=5, unverifi
 @pytest.mark.slow
 def test_a_release_whose_process_ended_goes_on_to_the_same_files(tmp_path):
     """Three parts are on disk, in a folder of their owner alone; what is released are the bytes of an uninterrupted run."""
-    from dpspec_release.draw import Options, ReleasePlace, draw
+    from dpspec_release.draw import MEMORY_OF_PROCESS, Options, ReleasePlace, draw
     from dpspec_release.write import write
     from dpspec_tables.formats import Csv
 
@@ -419,6 +426,10 @@ def test_a_release_whose_process_ended_goes_on_to_the_same_files(tmp_path):
     for name, one in files_of("", Table(attributes=space.household, codes=homes, members=members)).items():
         Csv().write(one, table / f"{name}.csv", {})
     whole, out = tmp_path / "whole", tmp_path / "out"
+    needed = MEMORY_OF_PROCESS + document.mechanism.memory_of_run(0, space)
+    with pytest.raises(ReleaseError, match="what it counts of it, which take at least"):
+        draw(document, str(table), registry, whole, Options(memory=needed - 1, unverified=True))
+    assert not whole.exists()
     for place, resume in ((whole, False), (out, True)):
         if resume:
             ended = subprocess.run([sys.executable, "-c", KILLED, SAMPLE, table, out], check=False)
@@ -430,6 +441,15 @@ def test_a_release_whose_process_ended_goes_on_to_the_same_files(tmp_path):
         write(draw(document, str(table), registry, place, options), registry, place)
     assert not folder.exists()
     assert {path.name: path.read_bytes() for path in out.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
+
+
+def test_a_run_states_the_memory_of_its_nodes_constraints_and_records():
+    """One state and three blocks, of persons and of households; persons have two invariants and two edits, households two."""
+    space, _ = town()
+    fixed = census().memory_of_run(0, space)
+    bounds = 3 * (2 + 2) + 3 * 2
+    assert fixed == 24 * bounds + 108 * 2 * (1 + 3)
+    assert census().memory_of_run(1000, space) == fixed + 16 * 1000
 
 
 def test_parts_of_another_hierarchy_are_refused():

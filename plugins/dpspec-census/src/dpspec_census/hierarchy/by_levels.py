@@ -62,6 +62,14 @@ else:
     np = late_module("numpy")
 
 
+_PER_RECORD = 16
+"""Bytes: the node and the cell of each released record."""
+_PER_BOUND = 24
+"""Bytes for each constraint and smallest node: its value, and the two bounds at the level that is fitted."""
+_PER_NODE = 108
+"""Bytes: two places of each node in the order of the hierarchy, and its name (49 bytes and the digits) with its code."""
+
+
 @define
 class TopdownByLevels(Mechanism):
     """TopDown over a geographic hierarchy (Bailie, Gong and Meng 2023): noisy marginals of every node, then a fit from the
@@ -248,6 +256,15 @@ class TopdownByLevels(Mechanism):
 
         self.check(space)
         return released(self, self._given(table), space, run)
+
+    def memory_of_run(self, records: int, space: DatasetSpace) -> int:
+        """The bytes of the bounds and the names of all nodes, and of the released records while they are listed."""
+        found = records * _PER_RECORD
+        for table in self.plan(space).tables:
+            nodes = [table.cells.geography.size(level) for level in range(len(self.levels))]
+            limits = len(table.edits) + sum(len(fixed.groups) for fixed in table.invariants)
+            found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
+        return found
 
     def _given(self, table: Table) -> dict[str, Table]:
         found = {self.unit: table}

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
@@ -32,8 +32,12 @@ from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 else:
     np = late_module("numpy")
+
+Places: TypeAlias = "npt.NDArray[np.int32]"
+"""Nodes, or places of nodes, of which there are at most 2^24."""
 
 CHILD, PARENT, TRUE, LOW, HIGH, ANSWER, FITTED, NOTE = range(8)
 ROUNDS, GAP, EXACT = range(3)
@@ -195,14 +199,14 @@ class LevelParts:
         ends: how many nodes lie in all parts up to each one; families are in one part.
     """
 
-    order: Counts
+    order: Places
     ends: Counts
 
     def __len__(self) -> int:
         return len(self.ends)
 
     @cached_property
-    def rank(self) -> Counts:
+    def rank(self) -> Places:
         """The place of each node in the order."""
         found = np.empty_like(self.order)
         found[self.order] = np.arange(len(self.order), dtype=self.order.dtype)
@@ -212,7 +216,7 @@ class LevelParts:
         """How many nodes lie in the parts before."""
         return int(self.ends[part - 1]) if part else 0
 
-    def nodes(self, part: int) -> Counts:
+    def nodes(self, part: int) -> Places:
         """The nodes of a part."""
         return self.order[self.begin(part) : int(self.ends[part])]
 
@@ -258,9 +262,9 @@ class FittedPart:
         notes: rows (rounds, gap in millionths, exact solver) of the families.
     """
 
-    nodes: Counts
+    nodes: Places
     counts: Any
-    answers: Counts
+    answers: npt.NDArray[Any]
     notes: Counts
 
 
@@ -357,7 +361,7 @@ class FittedLevel:
         return f"{self.cells.unit}-{self.level + 1}-{self.cells.geography.levels[self.level].name}-{part + 1}"
 
 
-def _narrow(values: Counts) -> Counts:
+def _narrow(values: Counts) -> npt.NDArray[Any]:
     """The same numbers in the smallest type that holds them: noisy answers of blocks nearly always need two bytes."""
     least, most = int(values.min(initial=0)), int(values.max(initial=0))
     return values.astype(np.promote_types(np.min_scalar_type(min(least, -1)), np.min_scalar_type(min(-1 - most, -1))))

@@ -368,6 +368,7 @@ BIG = 2**53
     pl.Series([5, None]),
     pl.Series([BIG, 1], dtype=pl.UInt64),
     pl.Series([BIG + 1, 2**63], dtype=pl.UInt64),
+    pl.Series([5, 2**70], dtype=pl.Int128),
     pl.Series([5.0, 17.5]),
     pl.Series(["5", "17"]),
     pl.Series(["5", "17", "-3"], dtype=pl.Enum(["5", "17", "-3"])),

@@ -269,13 +269,12 @@ def _as_written(values: pl.Series, attribute: Attribute) -> npt.NDArray[np.int64
 
     if isinstance(attribute, tables.NumberedAttribute):
         numbers = attribute.numbers
-        if not values.dtype.is_integer() or not len(numbers) or (numbers[1:] <= numbers[:-1]).any():
+        narrow = values.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64)  # others are none in numpy, or are sorted as floats
+        if not narrow or not len(numbers):
             return None
         found = values.to_numpy()
-        if (found.dtype.kind, numbers.dtype.kind) != ("i", "i"):  # of mixed signs, numpy compares floating-point numbers
-            return None
         places = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
-        return places if (numbers[places] == found).all() else None
+        return places if (numbers[places] == found).all() else None  # of numbers that are not sorted, some are not found
     if attribute.count is None and isinstance(values.dtype, pl.Enum) and values.dtype == _enum(attribute.categories):
         return values.to_physical().to_numpy().astype(np.int64)
     return None

@@ -270,7 +270,7 @@ def test_a_run_goes_on_where_it_stopped():
     whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Stages(2)
     with pytest.raises(KeyboardInterrupt):
         census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
-    assert sorted(kept.stages) == ["household-1-state-1", "household-2-block-1"]
+    assert sorted(kept.stages) == ["1-1-household-state", "2-1-household-block"]
     kept.left = 2
     again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     for name in ("released", "released-person"):
@@ -463,8 +463,8 @@ def test_a_run_states_the_memory_of_its_nodes_constraints_and_records():
 def test_parts_of_another_hierarchy_are_refused():
     kept = Stages()
     tree(100, kept)
-    kept.stages["person-4-block-1"]["nodes"] = np.arange(9, dtype=np.int32)
-    with pytest.raises(CheckpointError, match="other nodes in person-4-block-1"):
+    kept.stages["4-1-person-block"]["nodes"] = np.arange(9, dtype=np.int32)
+    with pytest.raises(CheckpointError, match="other nodes in 4-1-person-block"):
         tree(100, kept)
 
 

@@ -358,7 +358,8 @@ class FittedLevel:
         return vstack([part.counts for part in self], format="csr")[self.parts.rank]
 
     def _stage(self, part: int) -> str:
-        return f"{self.cells.unit}-{self.level + 1}-{self.cells.geography.levels[self.level].name}-{part + 1}"
+        """Numbers first, so that no two parts have one name, whatever units and levels are called."""
+        return f"{self.level + 1}-{part + 1}-{self.cells.unit}-{self.cells.geography.levels[self.level].name}"
 
 
 def _narrow(values: Counts) -> npt.NDArray[Any]:

@@ -175,7 +175,7 @@ def main(table: Path, out: Path, seed: int | None) -> None:
         run = Run(source=source, progress=lambda done, _: bar.update(done - bar.pos))
         output: Any = mechanism().run(persons, space, run)
     out.mkdir(parents=True, exist_ok=True)
-    write_rows(output.tables["measurements"], out / "measurements.csv", counted=False)
+    write_rows(output.streams["measurements"].joined(), out / "measurements.csv", counted=False)
     write_rows(output.main, out / "released.csv", counted=True)
     with whole(out / "report.json") as part:
         part.write_text(json.dumps(output.report, indent=2) + "\n", encoding="utf-8")

@@ -285,6 +285,24 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class StatesMemory(Protocol):
+    """A mechanism that holds more than its table, and states how much; optional."""
+
+    def memory_of_run(self, records: int, space: DatasetSpace) -> int:
+        """The bytes that a run holds at least, without the table that is read.
+
+        Args:
+            records: how many records there are, of all units together; 0 where that is not known yet.
+            space: the dataset space.
+        """
+
+
+def memory_of_run(mechanism: Mechanism, records: int, space: DatasetSpace) -> int:
+    """What a mechanism holds in addition to the table, in bytes; 0 where it does not state it."""
+    return mechanism.memory_of_run(records, space) if isinstance(mechanism, StatesMemory) else 0
+
+
+@runtime_checkable
 class ReadsCounts(Protocol):
     """A mechanism whose release reads nothing of a table but counts of cells; optional.
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -208,6 +208,34 @@ def joined(attributes: tuple[Attribute, ...], tables: Iterable[Table]) -> Table:
         for a in attributes:
             columns[a.name].append(compact(table.codes[a.name], a.size))
     return Table(attributes=attributes, codes={name: np.concatenate(parts) for name, parts in columns.items()})
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class TableStream:
+    """A table that is made batch by batch, as often as it is read, and never held as a whole.
+
+    Args:
+        attributes: its columns.
+        records: how many records it has.
+        batches: makes its records, in their order; the same ones each time.
+
+    >>> sex = Attribute(name="sex", categories=("f", "m"))
+    >>> parts = [Table.from_records([(one,)], (sex,)) for one in "fm"]
+    >>> stream = TableStream(attributes=(sex,), records=2, batches=lambda: iter(parts))
+    >>> len(stream), list(stream.joined().records())
+    (2, [('f',), ('m',)])
+    """
+
+    attributes: tuple[Attribute, ...]
+    records: int
+    batches: Callable[[], Iterator[Table]]
+
+    def __len__(self) -> int:
+        return self.records
+
+    def joined(self) -> Table:
+        """All of it in memory."""
+        return joined(self.attributes, self.batches())
 
 
 MOST_LISTED = 1 << 16

@@ -30,7 +30,7 @@ from dpspec.base.files import private_folder, whole
 from dpspec.base.lazy import late_module
 from dpspec.base.randomness import KEY_BYTES, Randomness
 from dpspec.base.types import Progress
-from dpspec.grammar.tables import Table
+from dpspec.grammar.tables import Table, TableStream
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,9 +95,35 @@ class Checkpoints(ABC):
     def save(self, stage: str, arrays: Arrays) -> None:
         """Keep the result of a stage; safely on disk when this returns."""
 
+    def of_one_run(self) -> Checkpoints:
+        """Where a mechanism keeps what it reads again in the same run: here, or in memory where nothing is kept."""
+        return self
+
+
+class InMemory(Checkpoints):
+    """Stages in the memory of this process, for one call of one mechanism.
+
+    >>> stages = InMemory()
+    >>> stages.save("first", {"counts": np.arange(3)})
+    >>> stages.load("first")["counts"].sum(), stages.load("second")
+    (np.int64(3), None)
+    """
+
+    def __init__(self) -> None:
+        self._stages: dict[str, Arrays] = {}
+
+    def load(self, stage: str) -> Arrays | None:
+        return self._stages.get(stage)
+
+    def save(self, stage: str, arrays: Arrays) -> None:
+        self._stages[stage] = dict(arrays)
+
 
 class NoCheckpoints(Checkpoints):
     """Nothing is kept: short runs are begun anew."""
+
+    def of_one_run(self) -> Checkpoints:
+        return InMemory()
 
     def load(self, stage: str) -> Arrays | None:
         return None
@@ -224,11 +250,13 @@ class Output:
 
     Args:
         tables: the released tables by name, the main one first; each becomes a file of that name.
+        streams: further released tables, that are too large to be held.
         report: what may be published with them: functions of the released tables and of the invariants alone.
         confidential: what helps the agency and must not be published, since it says more than the released tables do.
     """
 
     tables: Mapping[str, Table]
+    streams: Mapping[str, TableStream] = attrs.field(factory=dict)
     report: Mapping[str, Any] = attrs.field(factory=dict)
     confidential: Mapping[str, Any] = attrs.field(factory=dict)
 

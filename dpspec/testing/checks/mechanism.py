@@ -233,7 +233,8 @@ def _outputs(subject: PlacedSubject, given: Any) -> object:
         raise NotApplicable(str(refusal)) from refusal
     except Exception as problem:
         return type(problem).__name__
-    return {name: _rows(table, ordered=True) for name, table in output.tables.items()}
+    every = {**output.tables, **{name: stream.joined() for name, stream in output.streams.items()}}
+    return {name: _rows(table, ordered=True) for name, table in every.items()}
 
 
 @check(MECHANISMS)

@@ -3,27 +3,40 @@
 from __future__ import annotations
 
 import itertools
+import stat
+import subprocess
+import sys
 from fractions import Fraction
+from pathlib import Path
 
 import attrs
 import numpy as np
 import pytest
 from dpspec_census import TopdownByLevels
+from dpspec_census.hierarchy.descent import parts_of
 from dpspec_census.hierarchy.limits import EditConstraint
 from dpspec_census.hierarchy.workload import Tabulation, preset
 from dpspec_census.topdown import loss_of_one_unit
 
-from dpspec.base.errors import IncompatibleBlocksError, InfeasibleConstraintsError, ParameterError, TableError
+from dpspec.base.errors import (
+    CheckpointError,
+    IncompatibleBlocksError,
+    InfeasibleConstraintsError,
+    ParameterError,
+    ReleaseError,
+    TableError,
+)
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, Marginal
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.grammar.tables import Members, Table
-from dpspec.grammar.workers import Run
+from dpspec.grammar.workers import Checkpoints, Embedded, Run
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
+SAMPLE = Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml"
 STATE = {"name": "state", "categories": ["a"]}
 BLOCK = {"name": "block", "categories": ["a1", "a2", "a3"], "within": "state", "parents": ["a"] * 3}
 TWO = {"name": "block", "categories": ["a1", "a2"], "within": "state", "parents": ["a"] * 2}
@@ -178,7 +191,7 @@ def test_the_release_is_the_fit_of_what_it_measured():
     space = UnorderedRecords(attributes=[STATE, BLOCK, ADULT])
     records = [("a", b, c) for b, c, n in (("a1", "yes", 7), ("a2", "no", 2), ("a3", "yes", 4)) for _ in range(n)]
     output = mechanism.run(Table.from_records(records, space.attributes), space, Run(source=source))
-    noisy = output.tables["measurements"]
+    noisy = output.streams["measurements"].joined()
     values = list(noisy.attribute("value").values())
     t = tuple(int(values[code]) for code in noisy.codes["value"])
     law = mechanism.law(space.dataset(records), space)
@@ -233,8 +246,6 @@ def test_persons_and_units_keep_all_constraints(seed):
 
 
 def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
-    from dpspec.grammar.workers import Embedded
-
     space, table = town()
 
     class Cut(Embedded):
@@ -245,7 +256,7 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
     other = census().run(table, space, Run(source=SeededRandomness(4)))
     names = ["block", "kind"]
     assert first.main.counts(names) == second.main.counts(names)
-    measured = [output.tables["measurements"] for output in (first, second, other)]
+    measured = [output.streams["measurements"].joined() for output in (first, second, other)]
     columns = [a.name for a in measured[0].attributes]
     assert columns == ["unit", "level", "node", "query", "kind", "adult", "value", "status"]
     drawn = [table.counts(columns) for table in measured]
@@ -255,31 +266,217 @@ def test_a_run_is_a_function_of_its_seed_however_it_is_cut():
 
 def test_a_run_goes_on_where_it_stopped():
     """After an interruption at the second table, what is there already is not drawn again."""
-    from dpspec.grammar.workers import Checkpoints
-
-    class Kept(Checkpoints):
-        def __init__(self):
-            self.stages, self.broken = {}, None
-
-        def load(self, stage):
-            return self.stages.get(stage)
-
-        def save(self, stage, arrays):
-            if stage == self.broken:
-                raise KeyboardInterrupt
-            assert stage not in self.stages
-            self.stages[stage] = dict(arrays)
-
     space, table = town()
-    whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Kept()
-    kept.broken = "person-1-state"
+    whole, kept = census().run(table, space, Run(source=SeededRandomness(3))), Stages(2)
     with pytest.raises(KeyboardInterrupt):
         census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
-    assert sorted(kept.stages) == ["household-1-state", "household-2-block"]
-    kept.broken = None
+    assert sorted(kept.stages) == ["1-1-household-state", "2-1-household-block"]
+    kept.left = 2
     again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     for name in ("released", "released-person"):
         assert whole.tables[name].counts(["block", "kind"]) == again.tables[name].counts(["block", "kind"])
+
+
+class Stages(Checkpoints):
+    """Stages in a dictionary, of which every one is saved once; with `left` = 0 a stage more ends the run."""
+
+    def __init__(self, left=1000):
+        self.stages, self.left = {}, left
+
+    def load(self, stage):
+        return self.stages.get(stage)
+
+    def save(self, stage, arrays):
+        if not self.left:
+            raise KeyboardInterrupt
+        assert stage not in self.stages
+        self.left -= 1
+        self.stages[stage] = dict(arrays)
+
+
+IN_COUNTY = ["c1", "c2", "c2", "c2", "c3"]
+IN_TRACT = ["t2", "t1", "t2", "t4", "t5", "t1", "t3", "t2", "t1"]
+TREE = [
+    {"name": "state", "categories": ["a"]},
+    {"name": "county", "categories": ["c1", "c2", "c3"], "within": "state", "parents": ["a"] * 3},
+    {"name": "tract", "categories": [f"t{k}" for k in range(1, 6)], "within": "county", "parents": IN_COUNTY},
+    # the blocks of a tract do not follow each other
+    {"name": "block", "categories": [f"b{k}" for k in range(9)], "within": "tract", "parents": IN_TRACT},
+]
+QUERIES = [{"shares": ["1/3"] * 4}, {"attributes": ["adult"], "shares": ["2/3"] * 4}]
+OF_BLOCKS = Marginal(attributes=["block"])
+"""Blocks of 0 to 800 persons: answers need more than one byte."""
+PEOPLE = [100 * k for k in range(9)]
+
+
+def tree(most, checkpoints=None, workers=None, **changes):
+    """The noisy answers and fitted counts of a run over four levels, in parts of `most` nodes, and how many parts each has."""
+    table = {"rho": "2", "level_shares": ["1/4"] * 4, "queries": QUERIES}
+    levels = ["state", "county", "tract", "block"]
+    mechanism = TopdownByLevels(levels=levels, tables=[table], invariants=[POPULATION, OF_BLOCKS], **changes)
+    space = UnorderedRecords(attributes=[*TREE, ADULT])
+    draw = np.random.default_rng(7)
+    county = dict(zip(TREE[2]["categories"], IN_COUNTY, strict=True))
+    places = [("a", county[tract], tract, f"b{k}") for k, tract in enumerate(IN_TRACT) for _ in range(PEOPLE[k])]
+    records = [(*place, ("no", "yes")[int(draw.integers(0, 2))]) for place in places]
+    plan = mechanism.plan(space)
+    true = plan.true({"person": Table.from_records(records, space.attributes)})
+    kept = {} if checkpoints is None else {"checkpoints": checkpoints}
+    run = Run(source=SeededRandomness(11), workers=workers or Embedded(), **kept)
+    (done,) = plan.descended(plan.invariants(true), run, true=true, given=None, most=most)
+    answers = [np.concatenate([*level.answers(size)]).tolist() for level, size in zip(done.levels, (1, 2, 3, 4), strict=True)]
+    return answers, [level.whole().toarray().tolist() for level in done.levels], [len(level.parts) for level in done.levels]
+
+
+@pytest.mark.parametrize("changes", [{}, {"passes": [["total"]], "gap": "1/100"}])
+def test_parts_do_not_change_what_is_drawn_and_fitted(changes):
+    """One part for each level, some, and one for every parent, whose blocks do not follow each other.
+
+    With three nodes in a part, the last three tracts have their parents in two parts.
+    """
+    *whole, one = tree(100, **changes)
+    *some, two = tree(3, **changes)
+    *each, three = tree(1, **changes)
+    assert (one, two, three) == ([1] * 4, [1, 1, 3, 3], [1, 1, 3, 5])
+    assert whole == some == each
+    (*_, answers), (*_, counts) = whole
+    assert [sum(cells) for cells in counts] == PEOPLE
+    assert all(abs(total - people) < 20 for (total, *_), people in zip(answers, PEOPLE, strict=True))
+
+
+def test_every_part_holds_whole_families():
+    draw = np.random.default_rng(2)
+    parents = [np.full(3, -1), draw.integers(0, 3, 20), draw.integers(0, 20, 200)]  # a node may have no children
+    for most in (1, 7, 50, 1000):
+        for level, parts in enumerate(parts_of(parents, most)):
+            assert sorted(parts.order.tolist()) == list(range(len(parents[level])))
+            held = [parts.nodes(part).tolist() for part in range(len(parts))]
+            assert [node for nodes in held for node in nodes] == parts.order.tolist()
+            assert all(held)
+            for nodes in held:
+                families = [node if not level else int(parents[level][node]) for node in nodes]
+                assert families == list(itertools.chain.from_iterable([f] * families.count(f) for f in dict.fromkeys(families)))
+                assert len(nodes) <= most or len(set(families)) == 1
+            if level:
+                above = parts_of(parents, most)[level - 1]
+                assert (np.diff(above.holding(parents[level][parts.order])) >= 0).all(), "parts above are read in their order"
+            where = [{n if not level else int(parents[level][n]) for n in nodes} for nodes in held]
+            assert sum(map(len, where)) == len(set().union(*where))
+
+
+@pytest.mark.parametrize("most", [100, 3, 1])
+def test_a_run_goes_on_after_every_part(most):
+    """Ended before each part is kept, a run goes on to the same results, and no part that is there is fitted again."""
+    every = Stages()
+    expected = tree(most, every)
+    for finished in range(len(every.stages)):
+        kept = Stages(finished)
+        with pytest.raises(KeyboardInterrupt):
+            tree(most, kept)
+        assert len(kept.stages) == finished
+        kept.left = len(every.stages) - finished
+        assert tree(most, kept) == expected
+        assert kept.left == 0
+
+
+def test_a_run_that_has_all_parts_draws_nothing():
+    class Idle(Embedded):
+        def map(self, kernel, parts):
+            assert not list(parts)
+            return iter(())
+
+    kept = Stages()
+    assert tree(1, kept) == tree(1, kept, Idle())
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from dpspec import installed
+from dpspec.api import read
+from dpspec.grammar.workers import Folder
+from dpspec_release.draw import Options, draw
+
+saved, save = [], Folder.save
+
+def dying(self, stage, arrays):
+    if len(saved) == 3:
+        os._exit(9)
+    save(self, stage, arrays)
+    saved.append(stage)
+
+Folder.save = dying
+spec, table, out = map(Path, sys.argv[1:])
+draw(read(spec), str(table), installed().registry, out, Options(seed=5, unverified=True))
+"""
+
+
+@pytest.mark.slow
+def test_a_release_whose_process_ended_goes_on_to_the_same_files(tmp_path):
+    """Three parts are on disk, in a folder of their owner alone; what is released are the bytes of an uninterrupted run."""
+    from dpspec_release.draw import MEMORY_OF_PROCESS, Options, ReleasePlace, draw
+    from dpspec_release.write import write
+    from dpspec_tables.formats import Csv
+
+    from dpspec import installed
+    from dpspec.api import read
+    from dpspec.grammar.tables import files_of
+
+    document, registry = read(SAMPLE), installed().registry
+    space, draws = document.spec.space, np.random.default_rng(3)
+    blocks, kinds = draws.integers(0, 40, 60), draws.integers(0, 3, 60)
+    homes = {"state": blocks * 0, "tract": blocks * 4 // 40, "block": blocks, "kind": kinds}
+    owner = np.repeat(np.arange(60), np.where(kinds == 1, 0, 2))
+    persons = {"adult": draws.integers(0, 2, len(owner)), "group": draws.integers(0, 3, len(owner))}
+    members = Members(table=Table(attributes=space.person, codes=persons), owner=owner)
+    table = tmp_path / "table"
+    table.mkdir()
+    for name, one in files_of("", Table(attributes=space.household, codes=homes, members=members)).items():
+        Csv().write(one, table / f"{name}.csv", {})
+    whole, out = tmp_path / "whole", tmp_path / "out"
+    needed = MEMORY_OF_PROCESS + document.mechanism.memory_of_run(0, space)
+    with pytest.raises(ReleaseError, match="what it counts of it, which take at least"):
+        draw(document, str(table), registry, whole, Options(memory=needed - 1, unverified=True))
+    assert not whole.exists()
+    for place, resume in ((whole, False), (out, True)):
+        if resume:
+            ended = subprocess.run([sys.executable, "-c", KILLED, SAMPLE, table, out], check=False)
+            folder = ReleasePlace(out, table).unfinished
+            assert (ended.returncode, out.exists()) == (9, False)
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+            assert len(list(folder.glob("*.npz"))) == 3
+        options = Options(seed=5, unverified=True, resume=resume)
+        write(draw(document, str(table), registry, place, options), registry, place)
+    assert not folder.exists()
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
+
+
+def test_a_run_states_the_memory_of_its_nodes_constraints_and_records():
+    """One state and three blocks, of persons and of households; persons have two invariants and two edits, households two."""
+    space, _ = town()
+    fixed = census().memory_of_run(0, space)
+    bounds = 3 * (2 + 2) + 3 * 2
+    assert fixed == 24 * bounds + 108 * 2 * (1 + 3)
+    assert census().memory_of_run(1000, space) == fixed + 16 * 1000
+
+
+def test_parts_of_another_hierarchy_are_refused():
+    kept = Stages()
+    tree(100, kept)
+    kept.stages["4-1-person-block"]["nodes"] = np.arange(9, dtype=np.int32)
+    with pytest.raises(CheckpointError, match="other nodes in 4-1-person-block"):
+        tree(100, kept)
+
+
+def test_two_runs_without_checkpoints_share_nothing():
+    """What a run keeps in memory is its own: a second one with another source draws afresh."""
+    space, table = town()
+    checkpoints = Run(source=SeededRandomness(1)).checkpoints
+    one, two = (
+        census().run(table, space, Run(source=SeededRandomness(seed), checkpoints=checkpoints)).streams["measurements"]
+        for seed in (1, 2)
+    )
+    assert [*one.joined().records()] != [*two.joined().records()]
 
 
 def test_an_empty_table_is_released_empty():
@@ -287,7 +484,7 @@ def test_an_empty_table_is_released_empty():
     nobody = Table(attributes=space.attributes, codes={a.name: np.zeros(0, dtype=np.int64) for a in space.attributes})
     output = persons(POPULATION).run(nobody, space, Run(source=SeededRandomness(1)))
     assert len(output.main) == 0
-    assert len(output.tables["measurements"]) == 3 + 9
+    assert len(output.streams["measurements"]) == 3 + 9
 
 
 # --- what it refuses -----------------------------------------------------------------------------------
@@ -404,7 +601,7 @@ def test_a_release_in_passes_keeps_all_constraints_and_has_the_measurements_of_o
         mechanism.run(table, space, Run(source=SeededRandomness(5)))
         for mechanism in (census(), census(passes=[["total"], ["adult", "kind"]], gap="1/100000"))
     )
-    assert list(one.tables["measurements"].records()) == list(two.tables["measurements"].records())
+    assert [*one.streams["measurements"].joined().records()] == [*two.streams["measurements"].joined().records()]
     assert [check["held"] for check in two.report["constraints"]] == [True] * 6
     assert one.report["budget"] == two.report["budget"]
     assert max(level["largest_certified_gap"] for level in two.report["levels"]) <= 1e-5

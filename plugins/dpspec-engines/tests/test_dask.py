@@ -84,7 +84,8 @@ def test_topdown_gives_the_bytes_of_the_default_too(running):
     document = read(Path(__file__).parents[3] / "specs" / "samples" / "topdown-by-levels-town.dpspec.toml")
     mechanism, space, table = document.mechanism, document.spec.space, town(document)
     one, two = (
-        mechanism.run(table, space, Run(source=SeededRandomness(4), workers=chosen)).tables for chosen in (Embedded(), running)
+        {**output.tables, **{name: stream.joined() for name, stream in output.streams.items()}}
+        for output in (mechanism.run(table, space, Run(source=SeededRandomness(4), workers=w)) for w in (Embedded(), running))
     )
     assert list(one) == list(two)
     for name, expected in one.items():

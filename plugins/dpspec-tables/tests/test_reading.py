@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 from dpspec.base.errors import DpspecError, Faults, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_files import read_households, read_table
-from dpspec.grammar.tables import Table
+from dpspec.grammar.tables import NumberedAttribute, Table
 
 BY_SUFFIX = {suffix: cls() for cls in (Csv, Parquet, Arrow) for suffix in cls.suffixes}
 SUFFIXES = [".csv", ".parquet", ".arrow", ".feather"]
@@ -347,3 +347,39 @@ def test_persons_in_the_folder_of_another_place_than_their_household_are_refused
     said = "persons/county=c/part-0.csv row 1, column county: is of a household that is not where the folder states (1"
     with pytest.raises(TableError, match=re.escape(said)):
         read(folder)
+
+
+BIG = 2**53
+
+
+@pytest.mark.parametrize("attribute", [
+    NumberedAttribute("value", np.array([-3, 5, 17])),
+    NumberedAttribute("value", np.array([5, -3, 17])),
+    NumberedAttribute("value", np.array([-3, 5]), ("",)),
+    NumberedAttribute("value", np.array([1, BIG + 1])),
+    NumberedAttribute("value", np.array([5, 2**70], dtype=object)),
+    NumberedAttribute("value", np.array([], dtype=np.int64)),
+    Attribute(name="value", categories=("5", "17", "-3")),
+])  # fmt: skip
+@pytest.mark.parametrize("values", [
+    pl.Series([5, 17, -3, -3]),
+    pl.Series([5, 5], dtype=pl.Int8),
+    pl.Series([5, 6]),
+    pl.Series([5, None]),
+    pl.Series([BIG, 1], dtype=pl.UInt64),
+    pl.Series([BIG + 1, 2**63], dtype=pl.UInt64),
+    pl.Series([5, 2**70], dtype=pl.Int128),
+    pl.Series([5.0, 17.5]),
+    pl.Series(["5", "17"]),
+    pl.Series(["5", "17", "-3"], dtype=pl.Enum(["5", "17", "-3"])),
+    pl.Series(["5", "17", "-3"], dtype=pl.Enum(["-3", "5", "17"])),
+    pl.Series(["5", None], dtype=pl.Enum(["5", "17", "-3"])),
+    pl.Series([], dtype=pl.Int64),
+])  # fmt: skip
+def test_columns_are_coded_alike_in_every_form(attribute, values):
+    """The oracle compares texts, value by value."""
+    places = {text: place for place, text in enumerate(attribute.values())}
+    texts = values.cast(pl.String).to_list()
+    found = formats.coded(values, attribute)
+    assert found.codes.tolist() == [places.get(text, -1) if text is not None else -1 for text in texts]
+    assert found.strangers == [text for text in texts if text not in places]

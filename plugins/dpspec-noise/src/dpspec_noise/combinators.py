@@ -129,7 +129,10 @@ class ComposedMechanism(Mechanism):
         tables = {
             f"{place}-{name}": made for place, output in enumerate(outputs, 1) for name, made in output.tables.items()
         }  # fmt: skip
-        return workers.Output(tables=tables)
+        streams = {
+            f"{place}-{name}": made for place, output in enumerate(outputs, 1) for name, made in output.streams.items()
+        }  # fmt: skip
+        return workers.Output(tables=tables, streams=streams)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ComposedMechanism, DatasetSpace]]:

@@ -657,7 +657,9 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
             what, instead = ("its batches take", "release fewer columns") if batches else ("its counts take", "count fewer cells")
             raise _too_large(allowed, needed, what, instead)
         return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
-    counting = options.progress if allowed is None else _within(allowed, sources, mechanism, options.progress)
+    counting = (
+        options.progress if allowed is None else _within(allowed, sources, mechanism, document.spec.space, options.progress)
+    )
     return given_table(table, document, unit, registry, counting)
 
 
@@ -859,24 +861,29 @@ def _of_invariants(spec: PrivacySpec) -> list[Marginal]:
     return [one for one in found if one is not None]
 
 
-def _within(allowed: int, sources: Sequence[TableSource], mechanism: Mechanism, progress: Progress) -> Progress:
+def _within(
+    allowed: int, sources: Sequence[TableSource], mechanism: Mechanism, space: DatasetSpace, progress: Progress
+) -> Progress:
     """Progress of reading a whole table that ends the run once the table is known not to fit.
 
     Raises:
         ReleaseError: its files say that it does not fit.
     """
 
-    def refuse(needed: int) -> None:
-        if needed + MEMORY_OF_PROCESS > allowed:
-            what = f"the mechanism {mechanism.name} holds the whole table, which takes"
-            raise _too_large(allowed, needed + MEMORY_OF_PROCESS, what, "release counts with noise, which need no whole table")
+    def refuse(table: int, records: int) -> None:
+        others = grammar.memory_of_run(mechanism, records, space)
+        needed = table + others + MEMORY_OF_PROCESS
+        if needed > allowed:
+            held = "the whole table and what it counts of it, which take" if others else "the whole table, which takes"
+            what = f"the mechanism {mechanism.name} holds {held}"
+            raise _too_large(allowed, needed, what, "release counts with noise, which need no whole table")
 
-    counts = [source.records() for source in sources]
-    refuse(sum(memory_of(source, count) for source, count in zip(sources, counts, strict=True) if count is not None))
+    known = [(source, count) for source in sources if (count := source.records()) is not None]
+    refuse(sum(memory_of(source, count) for source, count in known), sum(count for _, count in known))
     least = min((memory_of(source, 1) for source in sources), default=0)
 
     def told(done: int, total: int) -> None:
-        refuse(done * least)
+        refuse(done * least, done)
         progress(done, total)
 
     return told
@@ -1092,6 +1099,6 @@ def _guarded(mechanism: Mechanism, table: Countable, space: DatasetSpace, run: R
 
 def _check_names(mechanism: Mechanism, output: Output) -> None:
     """Refuse tables whose names are no names of files, or those of other files of a release."""
-    for name in output.tables:
+    for name in (*output.tables, *output.streams):
         if not _NAME.fullmatch(name) or name in ("report", WARNING.partition(".")[0]):
             raise PluginContractError(f"mechanism {mechanism.name}", "names a table that can be no file", value=name)

@@ -16,7 +16,7 @@ import hashlib
 import itertools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Sized
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +40,7 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import margin_column, with_margins
-from dpspec_release.batches import WrittenTable
+from dpspec_release.batches import MOST_RECORDS, ColumnDigests, WrittenTable, is_read_back
 from dpspec_release.draw import Release, randomness
 from dpspec_release.kept import FoundKept, check_kept
 
@@ -302,6 +302,10 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
         file = f"{name}{release.suffix}"
         files[file] = _table(table, ready / file, formats, {} if warning is None else {"dpspec": warning})
         listed.append(_listed(file, table, files))
+    for name, stream in release.output.streams.items():
+        file = f"{name}{release.suffix}"
+        files[file] = _stream(stream, ready / file, formats, {} if warning is None else {"dpspec": warning})
+        listed.append(_listed(file, stream, files))
     data = described(release, listed, _kept(release))
     if release.accuracy is not None:
         data["margins"] = {"column": margin_column(release.accuracy.level), "level": str(release.accuracy.level)}
@@ -309,7 +313,7 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
     return data, files
 
 
-def _listed(file: str, table: Countable, files: Mapping[str, str]) -> dict[str, Any]:
+def _listed(file: str, table: Sized, files: Mapping[str, str]) -> dict[str, Any]:
     return {"file": file, "records": len(table), "sha256": files[file]}
 
 
@@ -329,6 +333,23 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
     _private(path)
     format_.write(table, path, notes)
     if not format_.holds(path, table):
+        raise _not_read_back(format_)
+    return _digest(path)
+
+
+def _stream(stream: tables.TableStream, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
+    """Write a table as it is made, read it again and compare it with what was written, column by column; returns its digest."""
+    format_, drawn = format_of(path, formats), ColumnDigests(stream.attributes)
+    size = tables.batch_size(len(stream.attributes), MOST_RECORDS)
+
+    def batches() -> Iterator[Table]:
+        for batch in tables.regrouped(stream.attributes, stream.batches(), size):
+            drawn.add(batch.codes)
+            yield batch
+
+    _private(path)
+    format_.write_batches(stream.attributes, batches(), path, notes)
+    if not is_read_back(path, format_, stream.attributes, drawn.digests()):
         raise _not_read_back(format_)
     return _digest(path)
 

@@ -249,6 +249,9 @@ def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
         numbers = values.to_numpy()
         if not len(numbers) or (numbers.min() >= 0 and numbers.max() < attribute.count):  # as nearly always
             return tables.Coded(codes=numbers, strangers=[])
+    known = None if values.null_count() else _as_written(values, attribute)
+    if known is not None:
+        return tables.Coded(codes=known, strangers=[])
     if attribute.count is None:
         texts = values.cast(pl.String)
         codes = texts.cast(_enum(attribute.categories), strict=False).to_physical().cast(pl.Int64)
@@ -258,6 +261,23 @@ def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
         codes = codes.set((codes < 0) | (codes >= attribute.count), None)
     strange = values.filter(codes.is_null()).cast(pl.String).to_list() if codes.null_count() else []
     return tables.Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
+
+
+def _as_written(values: pl.Series, attribute: Attribute) -> npt.NDArray[np.int64] | None:
+    """The codes of a column in the form in which it is written, without a text for each value; None for any other."""
+    import polars as pl
+
+    if isinstance(attribute, tables.NumberedAttribute):
+        numbers = attribute.numbers
+        narrow = values.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64)  # others are none in numpy, or are sorted as floats
+        if not narrow or not len(numbers):
+            return None
+        found = values.to_numpy()
+        places = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
+        return places if (numbers[places] == found).all() else None  # of numbers that are not sorted, some are not found
+    if attribute.count is None and isinstance(values.dtype, pl.Enum) and values.dtype == _enum(attribute.categories):
+        return values.to_physical().to_numpy().astype(np.int64)
+    return None
 
 
 def _integers(texts: pl.Series) -> pl.Series:

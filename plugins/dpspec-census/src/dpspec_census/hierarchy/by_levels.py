@@ -48,7 +48,7 @@ from dpspec.plugin import (
     tables,
     workers,
 )
-from dpspec_census.hierarchy.descent import Fitted, aggregated, asked_at, descend
+from dpspec_census.hierarchy.descent import NODES_PER_PART, FittedLevel, aggregated, asked_at, descend
 from dpspec_census.hierarchy.family import Counts, UnitCells, cells_of, check_nested
 from dpspec_census.hierarchy.limits import EditConstraint, Fixed, Limit, all_fixed
 from dpspec_census.hierarchy.workload import PRESETS, MeasuredQuery, Tabulation, preset
@@ -60,6 +60,14 @@ if TYPE_CHECKING:
     from dpspec.plugin import Randomness
 else:
     np = late_module("numpy")
+
+
+_PER_RECORD = 16
+"""Bytes: the node and the cell of each released record."""
+_PER_BOUND = 24
+"""Bytes for each constraint and smallest node: its value, and the two bounds at the level that is fitted."""
+_PER_NODE = 108
+"""Bytes: two places of each node in the order of the hierarchy, and its name (49 bytes and the digits) with its code."""
 
 
 @define
@@ -249,6 +257,15 @@ class TopdownByLevels(Mechanism):
         self.check(space)
         return released(self, self._given(table), space, run)
 
+    def memory_of_run(self, records: int, space: DatasetSpace) -> int:
+        """The bytes of the bounds and the names of all nodes, and of the released records while they are listed."""
+        found = records * _PER_RECORD
+        for table in self.plan(space).tables:
+            nodes = [table.cells.geography.size(level) for level in range(len(self.levels))]
+            limits = len(table.edits) + sum(len(fixed.groups) for fixed in table.invariants)
+            found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
+        return found
+
     def _given(self, table: Table) -> dict[str, Table]:
         found = {self.unit: table}
         for tabulation in self.tabulations():
@@ -302,13 +319,13 @@ class TablePlan:
         """The shape (nodes, groups) of every invariant's value."""
         return [(self.cells.geography.size(f.level) if f.level >= 0 else 1, len(f.groups)) for f in self.invariants]
 
-    def limits(self, fixed: Sequence[Counts], done: Mapping[str, tuple[UnitCells, Fitted]]) -> tuple[Limit, ...]:
-        """The constraints, from the invariants' values and the tables that are fitted already."""
+    def limits(self, fixed: Sequence[Counts], done: Mapping[str, tuple[UnitCells, Any]]) -> tuple[Limit, ...]:
+        """The constraints, from the invariants' values and the counts of the tables that are fitted already."""
         found = [limit for f, value in zip(self.invariants, fixed, strict=True) for limit in f.limits(self.cells, value)]
         last = len(self.cells.geography.levels) - 1
         for edit in self.edits:
             cells, fitted = done[edit.of_unit]
-            low, high = edit.limits(cells, fitted.counts[-1])
+            low, high = edit.limits(cells, fitted)
             found.append(Limit(name=str(edit), cells=self.cells.where(edit.where), level=last, low=low, high=high))
         return tuple(found)
 
@@ -361,16 +378,24 @@ class Plan:
         *,
         true: Mapping[str, Any] | None,
         given: Mapping[str, Any] | None,
-    ) -> dict[str, tuple[UnitCells, Fitted]]:
-        """Fit all tables, from confidential counts that are measured on the way or from given answers."""
-        done: dict[str, tuple[UnitCells, Fitted]] = {}
+        most: int = NODES_PER_PART,
+    ) -> tuple[FittedTable, ...]:
+        """Fit all tables, from confidential counts that are measured on the way or from given answers.
+
+        Args:
+            most: the nodes of a part of a level, on which nothing that is released depends.
+        """
+        done: dict[str, tuple[UnitCells, Any]] = {}
+        found = []
         draws = None if true is None else run.source.placed()
         for plan in self.tables:
             unit = plan.cells.unit
             known = {"true": None if true is None else true[unit], "given": None if given is None else given[unit]}
             limits = plan.limits(fixed[unit], done)
-            done[unit] = plan.cells, descend(plan.cells, plan.asked, limits, run, draws, gap=float(self.gap), **known)
-        return done
+            levels = descend(plan.cells, plan.asked, limits, run, draws, gap=float(self.gap), most=most, **known)
+            found.append(FittedTable(plan=plan, levels=levels, counts=levels[-1].whole()))
+            done[unit] = plan.cells, found[-1].counts
+        return tuple(found)
 
     def fitted(self, fixed: tuple[int, ...], measured: tuple[int, ...]) -> Dataset:
         """The fitted counts of a pair (c(x), t)."""
@@ -379,7 +404,22 @@ class Plan:
         kept = {p.cells.unit: [_taken(values, shape) for shape in p.shapes()] for p in self.tables}
         nothing_drawn = workers.Run(source=randomness.SeededRandomness(0))
         done = self.descended(kept, nothing_drawn, true=None, given=given)
-        return tuple((unit, tuple(fitted.counts[-1].toarray().ravel().tolist())) for unit, (_, fitted) in done.items())
+        return tuple((table.plan.cells.unit, tuple(table.counts.toarray().ravel().tolist())) for table in done)
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class FittedTable:
+    """A table that was fitted.
+
+    Args:
+        plan: what it was made from.
+        levels: its levels, whose parts are read where they are kept.
+        counts: the fitted counts, sparse, of shape (smallest nodes, cells).
+    """
+
+    plan: TablePlan
+    levels: tuple[FittedLevel, ...]
+    counts: Any
 
 
 def plan_of(mechanism: TopdownByLevels, space: DatasetSpace) -> Plan:
@@ -434,20 +474,20 @@ def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: Dat
     plan = mechanism.plan(space)
     true = plan.true(tables)
     done = plan.descended(plan.invariants(true), run, true=true, given=None)
-    microdata = {unit: cells.microdata(fitted.counts[-1]) for unit, (cells, fitted) in done.items()}
+    microdata = {table.plan.cells.unit: table.plan.cells.microdata(table.counts) for table in done}
     checks = [_invariant_held(i, tables, microdata) for i in mechanism.invariants]
     checks += [_edit_held(edit, mechanism.levels[-1], microdata) for edit in mechanism.edits]
     ordered = {"released": microdata.pop(mechanism.unit), **{f"released-{unit}": table for unit, table in microdata.items()}}
+    sums = [_summed(table, level, true[table.plan.cells.unit]) for table in done for level in table.levels]
     return workers.Output(
-        tables={**ordered, "measurements": measurements(plan, done)},
+        tables=ordered,
+        streams={"measurements": measurements(done, [one.values for one in sums])},
         report={
             "budget": _budget(mechanism, plan, space),
             "constraints": checks,
-            "levels": [_level(p, done[p.cells.unit][1], level) for p in plan.tables for level in range(len(p.asked))],
+            "levels": [one.report() for one in sums],
         },
-        confidential={
-            "errors": [_error(p, done[p.cells.unit][1], true[p.cells.unit], k) for p in plan.tables for k in range(len(p.asked))]
-        },
+        confidential={"errors": [one.errors() for one in sums]},
     )
 
 
@@ -458,38 +498,58 @@ MEASURED = ("unit", "level", "node")
 """The columns of the noisy measurements before the query."""
 
 
-def measurements(plan: Plan, done: Mapping[str, tuple[UnitCells, Fitted]]) -> Table:
-    """All noisy answers: one row for each unit, level, node, query and cell, with a column for each attribute."""
+def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> tables.TableStream:
+    """All noisy answers: one row for each unit, level, node, query and cell, with a column for each attribute.
+
+    Args:
+        values: for every level of every table, the different answers.
+    """
     words: dict[str, dict[str, int]] = {name: {} for name in (*MEASURED, answers.QUERY)}
-    for table in plan.tables:
-        for level in range(len(table.asked)):
-            for _, spec in _named(table, level):
-                for name in spec:
-                    words.setdefault(answers.column_of(name, *MEASURED), {})
-    columns: dict[str, list[Any]] = {name: [] for name in words}
-    values: list[Any] = []
-    for table in plan.tables:
-        cells, fitted = done[table.cells.unit]
-        for level in range(len(table.asked)):
-            nodes = cells.geography.size(level)
-            names = [name.partition(" ")[2] for name in cells.geography.names(level, np.arange(nodes))]
-            rows = fitted.answers[level].shape[1]
-            coded = {
-                "unit": np.full(nodes * rows, _code(words["unit"], cells.unit)),
-                "level": np.full(nodes * rows, _code(words["level"], cells.geography.levels[level].name)),
-                "node": np.repeat([_code(words["node"], name) for name in names], rows),
+    levels = [(table.plan, level) for table in done for level in table.levels]
+    for plan, level in levels:
+        for _, spec in _named(plan, level.level):
+            for name in spec:
+                words.setdefault(answers.column_of(name, *MEASURED), {})
+    others = [name for name in words if name not in MEASURED]
+    coded: list[dict[str, Counts]] = []
+    for plan, level in levels:
+        names = (name.partition(" ")[2] for name in level.cells.geography.names(level.level, np.arange(len(level.parts.order))))
+        coded.append(
+            {
+                "unit": np.array([_code(words["unit"], plan.cells.unit)]),
+                "level": np.array([_code(words["level"], plan.cells.geography.levels[level.level].name)]),
+                "node": np.fromiter((_code(words["node"], name) for name in names), dtype=np.int32),
+                **{name: _of_queries(name, words[name], plan, level.level) for name in others},
             }
-            for name in [name for name in words if name not in MEASURED]:
-                coded[name] = np.tile(_of_queries(name, words[name], table, level), nodes)
-            for name, column in coded.items():
-                columns[name].append(column)
-            values.append(fitted.answers[level].ravel())
-    attributes = [Attribute(name=name, categories=tuple(known)) for name, known in words.items()]
-    codes = {a.name: tables.compact(np.concatenate(columns[a.name]), a.size) for a in attributes}
-    for attribute, column in answers.number_columns(np.concatenate(values)):
-        attributes.append(attribute)
-        codes[attribute.name] = tables.compact(column, attribute.size)
-    return Table(attributes=tuple(attributes), codes=codes)
+        )
+    listed = tuple(Attribute(name=name, categories=tuple(known)) for name, known in words.items())
+    (value, _), (status, published) = answers.number_columns(np.unique(np.concatenate(values)))
+    attributes = (*listed, value, status)
+    numbers = value.numbers if isinstance(value, tables.NumberedAttribute) else np.zeros(0, dtype=np.int64)
+    size = tables.batch_size(len(attributes), _ROWS)
+
+    def batches() -> Iterator[Table]:
+        for (_, level), own in zip(levels, coded, strict=True):
+            rows, begin = len(own[answers.QUERY]), 0
+            for found in level.answers(max(size // rows, 1)):
+                nodes = len(found)
+                columns = {
+                    "unit": np.repeat(own["unit"], nodes * rows),
+                    "level": np.repeat(own["level"], nodes * rows),
+                    "node": np.repeat(own["node"][begin : begin + nodes], rows),
+                    **{name: np.tile(own[name], nodes) for name in others},
+                    value.name: np.searchsorted(numbers, found.ravel()),
+                    status.name: np.repeat(published[:1], nodes * rows),
+                }
+                begin += nodes
+                yield Table(attributes=attributes, codes={a.name: tables.compact(columns[a.name], a.size) for a in attributes})
+
+    records = sum(len(level.parts.order) * len(own[answers.QUERY]) for (_, level), own in zip(levels, coded, strict=True))
+    return tables.TableStream(attributes=attributes, records=records, batches=batches)
+
+
+_ROWS = 1 << 18
+"""The measurements that are made at a time, at most."""
 
 
 def _of_queries(column: str, known: dict[str, int], table: TablePlan, level: int) -> Any:
@@ -543,46 +603,109 @@ def _budget(mechanism: TopdownByLevels, plan: Plan, space: DatasetSpace) -> dict
     return {"allocated": total, "unit": mechanism.unit, "rho": str(mechanism.rho(space)), "parts": parts}
 
 
-def _level(table: TablePlan, fitted: Fitted, level: int) -> dict[str, Any]:
-    """The residuals of a level: noisy answers against the fitted table, both released, in units of sigma."""
-    counts = fitted.counts[level].tocoo()
-    nodes, begin, queries = table.cells.geography.size(level), 0, []
-    for query in table.asked[level]:
-        answers = query.true(nodes, counts.coords[0], counts.coords[1], counts.data)
-        residual = fitted.answers[level][:, begin : begin + query.size] - answers
-        begin += query.size
-        sigma = float(query.noise.variance) ** 0.5
-        queries.append(
-            {
-                "query": query.name,
-                "mean_absolute_residual": round(float(abs(residual).mean()), 4),
-                "root_mean_square_in_sigma": round(float(np.sqrt((residual.astype(float) ** 2).mean())) / sigma, 4),
-            }
-        )
-    notes = fitted.notes[level]
-    return {
-        "unit": table.cells.unit,
-        "level": table.cells.geography.levels[level].name,
-        "nodes": nodes,
-        "families": len(notes),
-        "records": int(counts.data.sum()),
-        "largest_certified_gap": round(int(notes[:, 1].max(initial=0)) / 1e6, 6),
-        "families_by_interior_point": int(notes[:, 2].sum()),
-        "residuals": queries,
-    }
+@attrs.frozen(kw_only=True, eq=False)
+class LevelSums:
+    """What is reported of a level, added up over its parts in integers.
+
+    Args:
+        table, level: the level.
+        records: the fitted units.
+        families: how many families there are.
+        gap: their largest certified gap, in millionths.
+        exact: how many of them the interior-point solver fitted.
+        values: the different noisy answers.
+        residuals: for every query the sum of the distances between the noisy answers and the fitted table.
+        squares: the same of their squares.
+        total_errors: the sum of the distances between the fitted totals of nodes and the confidential ones.
+        cell_errors: the same of their cells.
+    """
+
+    table: TablePlan
+    level: int
+    records: int
+    families: int
+    gap: int
+    exact: int
+    values: Counts
+    residuals: tuple[int, ...]
+    squares: tuple[int, ...]
+    total_errors: int
+    cell_errors: int
+
+    def report(self) -> dict[str, Any]:
+        """The residuals: noisy answers against the fitted table, both released, in units of sigma."""
+        nodes, queries = self.table.cells.geography.size(self.level), []
+        for query, residual, square in zip(self.table.asked[self.level], self.residuals, self.squares, strict=True):
+            sigma, size = float(query.noise.variance) ** 0.5, nodes * query.size
+            queries.append(
+                {
+                    "query": query.name,
+                    "mean_absolute_residual": round(residual / size, 4),
+                    "root_mean_square_in_sigma": round(float(np.sqrt(square / size)) / sigma, 4),
+                }
+            )
+        return {
+            **self._of(),
+            "nodes": nodes,
+            "families": self.families,
+            "records": self.records,
+            "largest_certified_gap": round(self.gap / 1e6, 6),
+            "families_by_interior_point": self.exact,
+            "residuals": queries,
+        }
+
+    def errors(self) -> dict[str, Any]:
+        """How far the fitted counts are from the confidential ones."""
+        nodes = self.table.cells.geography.size(self.level)
+        return {
+            **self._of(),
+            "mean_absolute_error_of_a_total": round(self.total_errors / nodes, 4),
+            "mean_absolute_error_of_a_cell": round(self.cell_errors / (nodes * self.table.cells.count), 4),
+        }
+
+    def _of(self) -> dict[str, str]:
+        return {"unit": self.table.cells.unit, "level": self.table.cells.geography.levels[self.level].name}
 
 
-def _error(table: TablePlan, fitted: Fitted, true: Any, level: int) -> dict[str, Any]:
-    """How far the fitted counts of a level are from the confidential ones."""
-    error = fitted.counts[level] - aggregated(table.cells, true, level)
-    totals = np.abs(np.asarray(error.sum(axis=1)))
-    nodes, cells = error.shape
-    return {
-        "unit": table.cells.unit,
-        "level": table.cells.geography.levels[level].name,
-        "mean_absolute_error_of_a_total": round(float(totals.mean()), 4),
-        "mean_absolute_error_of_a_cell": round(float(np.abs(error.data).sum()) / (nodes * cells), 4),
-    }
+def _summed(fitted: FittedTable, level: FittedLevel, true: Any) -> LevelSums:
+    """One reading of all parts of a level.
+
+    Args:
+        true: the confidential counts of the smallest nodes.
+    """
+    queries = fitted.plan.asked[level.level]
+    confidential = aggregated(level.cells, true, level.level)
+    notes, values = np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    residuals, squares = [0] * len(queries), [0] * len(queries)
+    records = total_errors = cell_errors = 0
+    for part in level:
+        counts = part.counts.tocoo()
+        row, cell = counts.coords
+        begin = 0
+        for place, query in enumerate(queries):
+            noisy = part.answers[:, begin : begin + query.size].astype(np.int64)
+            residual = noisy - query.true(len(part.nodes), row, cell, counts.data)
+            begin += query.size
+            residuals[place] += int(abs(residual).sum())
+            squares[place] += int((residual**2).sum())
+        error = part.counts - confidential[part.nodes]
+        total_errors += int(np.abs(np.asarray(error.sum(axis=1))).sum())
+        cell_errors += int(np.abs(error.data).sum())
+        records += int(counts.data.sum())
+        notes, values = np.concatenate([notes, part.notes]), np.union1d(values, part.answers)
+    return LevelSums(
+        table=fitted.plan,
+        level=level.level,
+        records=records,
+        families=len(notes),
+        gap=int(notes[:, 1].max(initial=0)),
+        exact=int(notes[:, 2].sum()),
+        values=values,
+        residuals=tuple(residuals),
+        squares=tuple(squares),
+        total_errors=total_errors,
+        cell_errors=cell_errors,
+    )
 
 
 # --- constraints, counted again on the records -----------------------------------------------------

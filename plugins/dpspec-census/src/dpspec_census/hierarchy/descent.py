@@ -10,17 +10,21 @@ A part holds whole families as rows (family, kind, node, place, value), so that 
 
 and comes back as FITTED rows (place: cell, value: count), ANSWER rows, and NOTE rows about the fit of each family. What
 a family draws is a function of the key and of (unit, level, parent), wherever and however often it is done.
+
+No level is held as a whole. Its nodes are cut into parts, in the order of the hierarchy (`parts_of`). A part of a level is fitted
+from the parts of the level above that hold its parents, and is kept as one stage of the run. A run that goes on does
+the stages that are missing, with equal draws.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import Attribute, Mask, late_module, laws, randomness, workers
+from dpspec.plugin import Attribute, Mask, errors, late_module, laws, randomness, workers
 from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells
 from dpspec_census.hierarchy.fit import Fit, least_squares, rounded
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
@@ -28,8 +32,12 @@ from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 else:
     np = late_module("numpy")
+
+Places: TypeAlias = "npt.NDArray[np.int32]"
+"""Nodes, or places of nodes, of which there are at most 2^24."""
 
 CHILD, PARENT, TRUE, LOW, HIGH, ANSWER, FITTED, NOTE = range(8)
 ROUNDS, GAP, EXACT = range(3)
@@ -73,20 +81,24 @@ def kernel(level: Level, part: workers.Columns) -> workers.Columns:
     for places in np.split(order, cuts) if len(order) else []:
         rows = {name: column[places] for name, column in part.items()}
         found.extend(_done(level, rows))
-    names = ("family", "kind", "node", "place", "value")
-    return {name: np.concatenate([rows[name] for rows in found] or [np.zeros(0, dtype=np.int64)]) for name in names}
+    return _joined(found)
 
 
-def rows_of(family: int, kind: int, node: Counts | int, place: Counts | int, value: Counts) -> workers.Columns:
+def rows_of(family: Counts | int, kind: int, node: Counts | int, place: Counts | int, value: Counts) -> workers.Columns:
     """Rows of one kind; numbers are repeated."""
     size = len(value)
     return {
-        "family": np.full(size, family, dtype=np.int64),
-        "kind": np.full(size, kind, dtype=np.int64),
-        "node": np.broadcast_to(np.asarray(node, dtype=np.int64), (size,)),
-        "place": np.broadcast_to(np.asarray(place, dtype=np.int64), (size,)),
+        "family": np.broadcast_to(np.asarray(family, dtype=np.int32), (size,)),
+        "kind": np.full(size, kind, dtype=np.int8),
+        "node": np.broadcast_to(np.asarray(node, dtype=np.int32), (size,)),
+        "place": np.broadcast_to(np.asarray(place, dtype=np.int32), (size,)),
         "value": np.asarray(value, dtype=np.int64),
     }
+
+
+def _joined(rows: Sequence[workers.Columns]) -> workers.Columns:
+    nothing = rows_of(0, CHILD, 0, 0, np.zeros(0, dtype=np.int64))
+    return {name: np.concatenate([empty, *(part[name] for part in rows)]) for name, empty in nothing.items()}
 
 
 def _done(level: Level, rows: workers.Columns) -> Iterator[workers.Columns]:
@@ -171,25 +183,199 @@ def solved(family: Family, gap: float, passes: Counts | None = None) -> tuple[Fi
     return fit, rounded(family, fit.tables)
 
 
-# --- level by level -------------------------------------------------------------------------------
+# --- the parts of a level -------------------------------------------------------------------------
 
 
-FAMILIES_PER_PART = 64
+NODES_PER_PART = 256
+"""The nodes of a part, where one family has not more: about a second of work, and 12 MB of 2,865 answers each on their way."""
+
+
+@attrs.frozen(kw_only=True, eq=False, slots=False)
+class LevelParts:
+    """The nodes of a level in the order of the hierarchy, in which families follow each other as their parents do, in parts.
+
+    Args:
+        order: the nodes.
+        ends: how many nodes lie in all parts up to each one; families are in one part.
+    """
+
+    order: Places
+    ends: Counts
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    @cached_property
+    def rank(self) -> Places:
+        """The place of each node in the order."""
+        found = np.empty_like(self.order)
+        found[self.order] = np.arange(len(self.order), dtype=self.order.dtype)
+        return found
+
+    def begin(self, part: int) -> int:
+        """How many nodes lie in the parts before."""
+        return int(self.ends[part - 1]) if part else 0
+
+    def nodes(self, part: int) -> Places:
+        """The nodes of a part."""
+        return self.order[self.begin(part) : int(self.ends[part])]
+
+    def holding(self, nodes: Counts) -> Counts:
+        """The part that holds each node."""
+        return np.searchsorted(self.ends, self.rank[nodes], side="right")
+
+
+def parts_of(parents: Sequence[Counts], most: int = NODES_PER_PART) -> tuple[LevelParts, ...]:
+    """The parts of all levels.
+
+    Args:
+        parents: for every level the node of the level above in which each node lies; those of the first are not read.
+        most: the nodes of a part; more where one family has more.
+
+    >>> [part.ends.tolist() for part in parts_of([np.array([-1]), np.array([0, 0]), np.array([0, 1, 0, 1, 1])], most=2)]
+    [[1], [2], [2, 5]]
+    >>> parts_of([np.array([-1]), np.array([0, 0]), np.array([0, 1, 0, 1, 1])])[2].order
+    array([0, 2, 1, 3, 4], dtype=int32)
+    """
+    found: list[LevelParts] = []
+    for level, above in enumerate(parents):
+        key = found[-1].rank[above] if level else np.arange(len(above))
+        order = np.argsort(key, kind="stable").astype(np.int32)
+        families = np.append(np.flatnonzero(np.diff(key[order])) + 1, len(order))  # the end of each
+        ends: list[int] = []
+        while not ends or ends[-1] < len(order):
+            begin = ends[-1] if ends else 0
+            first, fitting = np.searchsorted(families, [begin, begin + most], side="right")
+            ends.append(int(families[max(first, fitting - 1)]))
+        found.append(LevelParts(order=order, ends=np.array(ends, dtype=np.int64)))
+    return tuple(found)
 
 
 @attrs.frozen(kw_only=True, eq=False)
-class Fitted:
-    """The result of a descent for one unit.
+class FittedPart:
+    """What a level has kept of one part.
 
     Args:
-        counts: for every level the fitted counts, sparse, of shape (nodes, cells).
-        answers: for every level the noisy answers, of shape (nodes, answers).
-        notes: for every level rows (rounds, gap in millionths, exact solver) of the families.
+        nodes: the nodes.
+        counts: the fitted counts, sparse, of shape (nodes, cells).
+        answers: the noisy answers, of shape (nodes, answers).
+        notes: rows (rounds, gap in millionths, exact solver) of the families.
     """
 
-    counts: tuple[Any, ...]
-    answers: tuple[Counts, ...]
-    notes: tuple[Counts, ...]
+    nodes: Places
+    counts: Any
+    answers: npt.NDArray[Any]
+    notes: Counts
+
+
+@attrs.frozen(kw_only=True, eq=False)
+class FittedLevel:
+    """A level that was fitted, part by part.
+
+    Args:
+        cells: the cells.
+        level: which level it is.
+        parts: its nodes.
+        stages: where its parts are kept.
+    """
+
+    cells: UnitCells
+    level: int
+    parts: LevelParts
+    stages: workers.Checkpoints
+
+    def __iter__(self) -> Iterator[FittedPart]:
+        return (self.part(part) for part in range(len(self.parts)))
+
+    def load(self, part: int) -> FittedPart | None:
+        """A part; None where it is not fitted yet.
+
+        Raises:
+            CheckpointError: what was kept is about other nodes.
+        """
+        kept = self.stages.load(self._stage(part))
+        if kept is None:
+            return None
+        nodes = self.parts.nodes(part)
+        if not np.array_equal(kept.get("nodes", nodes[:0]), nodes):
+            rule = f"has other nodes in {self._stage(part)} than this hierarchy"
+            raise errors.CheckpointError("unfinished run", rule, "delete it and begin anew")
+        return FittedPart(
+            nodes=nodes,
+            counts=_sparse((kept["count"], kept["cell"], kept["begin"]), (len(nodes), self.cells.count)),
+            answers=kept["answers"],
+            notes=kept["notes"],
+        )
+
+    def part(self, part: int) -> FittedPart:
+        """A part that was fitted.
+
+        Raises:
+            CheckpointError: it is gone.
+        """
+        found = self.load(part)
+        if found is None:
+            raise errors.CheckpointError("unfinished run", f"has lost {self._stage(part)}", "delete it and begin anew")
+        return found
+
+    def save(self, part: int, result: workers.Columns, answers: int) -> None:
+        """Keep what the kernel has returned of a part.
+
+        Args:
+            answers: the number of noisy answers of a node.
+        """
+        nodes, kind = self.parts.nodes(part), result["kind"]
+        place = self.parts.rank[result["node"]] - self.parts.begin(part)
+        table, noisy = kind == FITTED, kind == ANSWER
+        shape = (len(nodes), self.cells.count)
+        counts = _sparse((result["value"][table], (place[table], result["place"][table])), shape)
+        values = np.zeros((len(nodes), answers), dtype=np.int64)
+        values[place[noisy], result["place"][noisy]] = result["value"][noisy]
+        kept = {
+            "nodes": nodes, "begin": counts.indptr, "cell": counts.indices, "count": _narrow(counts.data),
+            "answers": _narrow(values), "notes": result["value"][kind == NOTE].reshape(-1, 3),
+        }  # fmt: skip
+        self.stages.save(self._stage(part), kept)
+
+    def answers(self, size: int) -> Iterator[Counts]:
+        """The noisy answers of all nodes, in the order of their numbers: arrays of at most so many nodes."""
+        latest: dict[int, FittedPart] = {}
+        for begin in range(0, len(self.parts.order), size):
+            nodes = np.arange(begin, min(begin + size, len(self.parts.order)))
+            holding = self.parts.holding(nodes)
+            needed = np.unique(holding).tolist()
+            latest = {part: latest[part] if part in latest else self.part(part) for part in needed}
+            found = np.zeros((len(nodes), latest[needed[0]].answers.shape[1]), dtype=np.int64)
+            for part, kept in latest.items():
+                own = holding == part
+                found[own] = kept.answers[self.parts.rank[nodes[own]] - self.parts.begin(part)]
+            yield found
+
+    def whole(self) -> Any:
+        """All fitted counts, sparse, of shape (nodes, cells)."""
+        from scipy.sparse import vstack
+
+        return vstack([part.counts for part in self], format="csr")[self.parts.rank]
+
+    def _stage(self, part: int) -> str:
+        """Numbers first, so that no two parts have one name, whatever units and levels are called."""
+        return f"{self.level + 1}-{part + 1}-{self.cells.unit}-{self.cells.geography.levels[self.level].name}"
+
+
+def _narrow(values: Counts) -> npt.NDArray[Any]:
+    """The same numbers in the smallest type that holds them: noisy answers of blocks nearly always need two bytes."""
+    least, most = int(values.min(initial=0)), int(values.max(initial=0))
+    return values.astype(np.promote_types(np.min_scalar_type(min(least, -1)), np.min_scalar_type(min(-1 - most, -1))))
+
+
+def _sparse(entries: Any, shape: tuple[int, int]) -> Any:
+    from scipy.sparse import csr_array
+
+    values, *places = entries
+    return csr_array((values.astype(np.int64), *places), shape=shape)
+
+
+# --- level by level -------------------------------------------------------------------------------
 
 
 def asked_at(
@@ -220,7 +406,8 @@ def descend(
     gap: float,
     true: Any = None,
     given: Sequence[Counts] | None = None,
-) -> Fitted:
+    most: int = NODES_PER_PART,
+) -> tuple[FittedLevel, ...]:
     """Measure and fit all levels.
 
     Args:
@@ -230,24 +417,49 @@ def descend(
         gap: the certified gap, relative to the loss, at which the fast method may stop.
         true: the confidential counts of the smallest level, shape (nodes, cells), to be measured; or
         given: the noisy answers of every level, shape (nodes, answers).
+        most: the nodes of a part.
     """
-    last = len(cells.geography.levels) - 1
-    counts, answers, notes = [], [], []
-    above: Any = None
-    for level in range(last + 1):
-        stage = f"{cells.unit}-{level + 1}-{cells.geography.levels[level].name}"
-        kept = run.checkpoints.load(stage)
-        if kept is None:
-            measured = None if true is None else aggregated(cells, true, level)
-            known = None if given is None else given[level]
-            kept = _level(cells, asked[level], limits, run, draws, level, above, measured, known, gap)
-            run.checkpoints.save(stage, kept)
-        above = _sparse(cells, level, kept)
-        counts.append(above)
-        answers.append(kept["answers"])
-        notes.append(kept["notes"])
-        run.progress(sum(cells.geography.size(place) for place in range(level + 1)), sum(map(len, cells.geography.parents)))
-    return Fitted(counts=tuple(counts), answers=tuple(answers), notes=tuple(notes))
+    stages, found = run.checkpoints.of_one_run(), list[FittedLevel]()
+    parents = cells.geography.parents
+    every = sum(map(len, parents))
+    for level, parts in enumerate(parts_of(parents, most)):
+        stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
+        plan = Level(
+            unit=cells.unit,
+            level=cells.geography.levels[level],
+            asked=asked[level],
+            limits=tuple(limit.name for limit, _ in stated),
+            groups=np.array([limit.cells for limit, _ in stated], dtype=np.bool_).reshape(len(stated), cells.count),
+            cells=cells.count,
+            root=level == 0,
+            source=draws,
+            gap=gap,
+        )
+        own = FittedLevel(cells=cells, level=level, parts=parts, stages=stages)
+        source = _PartSource(
+            level=own,
+            above=found[-1] if found else None,
+            true=None if true is None else aggregated(cells, true, level),
+            given=None if given is None else given[level],
+            bounds=tuple(bounds for _, bounds in stated),
+        )
+        _fit(plan, own, source, run, partial(_report, run, sum(map(len, parents[:level])), every))
+        found.append(own)
+    return tuple(found)
+
+
+def _report(run: workers.Run, before: int, every: int, nodes: int) -> None:
+    run.progress(before + nodes, every)
+
+
+def _fit(plan: Level, own: FittedLevel, source: _PartSource, run: workers.Run, progress: Callable[[int], None]) -> None:
+    """Fit the parts of a level that are not there yet, with the workers of the run."""
+    missing = [part for part in range(len(own.parts)) if own.load(part) is None]
+    size = sum(query.size for query in plan.asked)
+    for part, result in zip(missing, run.workers.map(partial(kernel, plan), map(source.rows, missing)), strict=True):
+        own.save(part, result, size)
+        progress(int(own.parts.ends[part]))
+    progress(len(own.parts.order))
 
 
 def aggregated(cells: UnitCells, counts: Any, level: int) -> Any:
@@ -255,95 +467,60 @@ def aggregated(cells: UnitCells, counts: Any, level: int) -> Any:
     from scipy.sparse import csr_array
 
     last = len(cells.geography.levels) - 1
+    if level == last:
+        return counts
     nodes = cells.geography.size(last)
     within = (np.ones(nodes, dtype=np.int64), (cells.geography.ancestors(last, level), np.arange(nodes)))
     return csr_array(within, shape=(cells.geography.size(level), nodes)) @ counts
 
 
-def _sparse(cells: UnitCells, level: int, kept: Mapping[str, Any]) -> Any:
-    from scipy.sparse import csr_array
+@attrs.define(kw_only=True, eq=False)
+class _PartSource:
+    """The rows that the kernel reads, part by part.
 
-    shape = (cells.geography.size(level), cells.count)
-    return csr_array((kept["count"].astype(np.int64), (kept["node"], kept["cell"])), shape=shape)
+    Args:
+        level: the level.
+        above: the level above, where there is one.
+        true: the confidential counts of its nodes; or
+        given: their noisy answers.
+        bounds: for every limit the least and the most of every node.
+    """
 
+    level: FittedLevel
+    above: FittedLevel | None
+    true: Any
+    given: Counts | None
+    bounds: tuple[tuple[Counts, Counts], ...]
+    _latest: dict[int, FittedPart] = attrs.field(factory=dict, init=False)
 
-def _level(  # noqa: PLR0917 - one level with all that it is made of
-    cells: UnitCells,
-    asked: tuple[MeasuredQuery, ...],
-    limits: Sequence[Limit],
-    run: workers.Run,
-    draws: randomness.PlacedRandomness | None,
-    level: int,
-    above: Any,
-    true: Any,
-    given: Counts | None,
-    gap: float,
-) -> dict[str, Any]:
-    """One level: cut into parts, run by the workers, collected."""
-    stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
-    plan = Level(
-        unit=cells.unit,
-        level=cells.geography.levels[level],
-        asked=asked,
-        limits=tuple(limit.name for limit, _ in stated),
-        groups=np.array([limit.cells for limit, _ in stated], dtype=np.bool_).reshape(len(stated), cells.count),
-        cells=cells.count,
-        root=level == 0,
-        source=draws,
-        gap=gap,
-    )
-    nodes, size = cells.geography.size(level), sum(query.size for query in plan.asked)
-    answers = np.zeros((nodes, size), dtype=np.int32)
-    fitted: list[tuple[Counts, Counts, Counts]] = []
-    notes: list[Counts] = []
-    parts = _parts(cells, level, above, true, given, [bounds for _, bounds in stated], run.workers.parts)
-    for result in run.workers.map(partial(kernel, plan), parts):
-        kind = result["kind"]
-        table, answer = kind == FITTED, kind == ANSWER
-        fitted.append((result["node"][table], result["place"][table], result["value"][table]))
-        answers[result["node"][answer], result["place"][answer]] = result["value"][answer]
-        notes.append(result["value"][kind == NOTE].reshape(-1, 3))
-    node, cell, count = (np.concatenate(columns) for columns in zip(*fitted, strict=True))
-    return {"node": node, "cell": cell, "count": count, "answers": answers, "notes": np.concatenate(notes)}
+    def rows(self, part: int) -> workers.Columns:
+        """All rows of a part."""
+        nodes = self.level.parts.nodes(part).astype(np.int64)
+        geography, level = self.level.cells.geography, self.level.level
+        family = geography.parents[level][nodes] if level else nodes
+        found = [rows_of(family, CHILD, nodes, 0, np.zeros(len(nodes), dtype=np.int64))]
+        if self.above is not None:
+            found += self._parents(self.above, np.unique(family))
+        if self.true is not None:
+            part_counts = self.true[nodes].tocoo()
+            row, cell = part_counts.coords
+            found.append(rows_of(family[row], TRUE, nodes[row], cell, part_counts.data))
+        if self.given is not None:
+            size = self.given.shape[1]
+            places = np.tile(np.arange(size), len(nodes))
+            found.append(rows_of(np.repeat(family, size), ANSWER, np.repeat(nodes, size), places, self.given[nodes].ravel()))
+        for limit, (low, high) in enumerate(self.bounds):
+            found.append(rows_of(family, LOW, nodes, limit, low[nodes]))
+            found.append(rows_of(family, HIGH, nodes, limit, high[nodes]))
+        return _joined(found)
 
-
-def _parts(  # noqa: PLR0917
-    cells: UnitCells,
-    level: int,
-    above: Any,
-    true: Any,
-    given: Counts | None,
-    bounds: Sequence[tuple[Counts, Counts]],
-    least: int,
-) -> Iterator[workers.Columns]:
-    """The families of a level, some in each part."""
-    parents = cells.geography.parents[level] if level else np.arange(cells.geography.size(0))
-    order = np.argsort(parents, kind="stable")
-    families, starts = np.unique(parents[order], return_index=True)
-    step = max(1, min(FAMILIES_PER_PART, -(-len(families) // max(least, 1))))
-    ends = np.append(starts, len(order))
-    for begin in range(0, len(families), step):
-        rows: list[workers.Columns] = []
-        for place in range(begin, min(begin + step, len(families))):
-            nodes, family = order[ends[place] : ends[place + 1]], int(families[place])
-            rows.extend(_rows(family, nodes, above if level else None, true, given, bounds))
-        yield {name: np.concatenate([part[name] for part in rows]) for name in rows[0]}
-
-
-def _rows(  # noqa: PLR0917
-    family: int, nodes: Counts, above: Any, true: Any, given: Counts | None, bounds: Sequence[tuple[Counts, Counts]]
-) -> Iterator[workers.Columns]:
-    """The rows of one family."""
-    yield rows_of(family, CHILD, nodes, 0, np.zeros(len(nodes), dtype=np.int64))
-    if above is not None:
-        own = slice(above.indptr[family], above.indptr[family + 1])
-        yield rows_of(family, PARENT, family, above.indices[own], above.data[own])
-    if true is not None:
-        part = true[nodes].tocoo()
-        yield rows_of(family, TRUE, nodes[part.coords[0]], part.coords[1], part.data)
-    if given is not None:
-        size = given.shape[1]
-        yield rows_of(family, ANSWER, np.repeat(nodes, size), np.tile(np.arange(size), len(nodes)), given[nodes].ravel())
-    for limit, (low, high) in enumerate(bounds):
-        yield rows_of(family, LOW, nodes, limit, low[nodes])
-        yield rows_of(family, HIGH, nodes, limit, high[nodes])
+    def _parents(self, above: FittedLevel, families: Counts) -> Iterator[workers.Columns]:
+        """What the parents have, read from the parts that hold them; those of the latest part are at hand."""
+        holding = above.parts.holding(families)
+        needed = np.unique(holding).tolist()
+        self._latest = {part: self._latest[part] if part in self._latest else above.part(part) for part in needed}
+        for part, kept in self._latest.items():
+            own = families[holding == part]
+            counts = kept.counts[above.parts.rank[own] - above.parts.begin(part)].tocoo()
+            row, cell = counts.coords
+            yield rows_of(own[row], PARENT, own[row], cell, counts.data)

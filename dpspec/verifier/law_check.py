@@ -5,7 +5,8 @@ author, and so is the law. Where the law can be computed, the two are compared o
 
 * every kind of change that the proof uses: records added, removed and replaced (also by records that the structure does not
   distinguish), two records that exchange positions, larger records with several members, and several changes at once;
-* next to no other record, one other, and three others.
+* next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
+  others, of the few kinds of records that these changes are about.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -66,6 +67,9 @@ MOST_KINDS = 6
 """The number of kinds of records that are compared with each other and with none."""
 MOST_PAIRS = 24
 """The number of pairs of datasets that are compared."""
+MOST_CROWDED, CROWDS = 240, ((4, 2), (3, 3))
+"""The number of further pairs that differ in one record, next to every collection of others; of so many kinds of records, so many
+others at most."""
 OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """The number of further records in both datasets; of samples fewer, since their laws are mixtures over all samples."""
 PRECISION = 16
@@ -314,16 +318,19 @@ class _LawPairs:
             return LawComparison(reason=str(at.missing))
         upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
-        for left, right, number in self._pairs(attaining, costs):
-            if (left, right) in seen or not self._is_asked(left, right):
-                continue
-            seen |= {(left, right), (right, left)}
-            if self._agree(attaining if number == 0 else None, left, right, upper):
-                compared += 1
-            else:
-                missed += 1
-            if len(seen) >= 2 * MOST_PAIRS:
-                break
+        crowded = ((left, right, 1) for left, right in self._crowded(known, [change for change, _ in costs]))
+        for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED)):
+            before = len(seen)
+            for left, right, number in pairs:
+                if (left, right) in seen or not self._is_asked(left, right):
+                    continue
+                seen |= {(left, right), (right, left)}
+                if self._agree(attaining if number == 0 else None, left, right, upper):
+                    compared += 1
+                else:
+                    missed += 1
+                if len(seen) - before >= 2 * most:
+                    break
         return LawComparison(compared, missed, self.reason)
 
     def _is_asked(self, left: Dataset, right: Dataset) -> bool:
@@ -347,6 +354,23 @@ class _LawPairs:
                     yield left, right, number
         for left, right in self._in_shared_universes():
             yield left, right, 0
+
+    def _crowded(self, known: Sensitivity, changes: Sequence[RecordChange]) -> Iterator[tuple[Dataset, Dataset]]:
+        """One record added or replaced next to every collection of a few others: a law may tell one such collection apart."""
+        if self.structure.is_sampled:
+            return
+        unit, space = known.steps.unit, self.spec.space
+        columns = known.columns(unit)
+        patterns = (change.patterns[0] for change in _chosen(changes))
+        found = itertools.chain.from_iterable(records_of(pattern, columns, space, unit) or () for pattern in patterns)
+        read = itertools.islice(self._plain_kinds(known, 1), 2)
+        kinds = tuple(dict.fromkeys((*read, *itertools.islice(found, 2), *self._plain_kinds(known, 2))))
+        for most, size in CROWDS:
+            few = kinds[:most]
+            for number in range(size + 1):
+                for others in itertools.combinations_with_replacement(few, number):
+                    for gone, come in itertools.combinations(((), *((kind,) for kind in few)), 2):
+                        yield from itertools.islice(pairs_of(others + gone, others + come, space, unit), 2)
 
     def _in_shared_universes(self) -> Iterator[tuple[Dataset, Dataset]]:
         """Pairs of small datasets of one universe, whatever the structure says of changes: several invariants leave exchanges
@@ -381,18 +405,22 @@ class _LawPairs:
 
     def _between_cells(self, known: Sensitivity) -> Iterator[ExchangedRecords]:
         """Records of other cells than those that patterns give: one of each added to none, and one replaced by each other."""
-        unit, space, part = known.steps.unit, self.spec.space, Changes.found_in(self.spec.space)
-        attributes, looked = space.attributes_of(unit), {n for view in known.views for n in view.table.attributes}
-        if part is None or self.structure.is_sampled or any(a.name == MEMBERS for a in attributes):
+        if self.structure.is_sampled:
             return
-        if any(a.within is not None for a in attributes):
-            return
-        varied = (itertools.islice(a.values(), None if a.name in looked else 1) for a in attributes)
-        records = tuple(itertools.islice(itertools.product(*varied), MOST_KINDS))
+        records = tuple(itertools.islice(self._plain_kinds(known, 1), MOST_KINDS))
         for record in records[1:]:
             yield records[:1], (record,)
         if known.steps.added is not None:
             yield from (((), (record,)) for record in records)
+
+    def _plain_kinds(self, known: Sensitivity, others: int) -> Iterator[Record]:
+        """Kinds of records: all values of the attributes that views read, and so many of each other one; none of records with
+        members or nested attributes."""
+        space = self.spec.space
+        attributes, looked = space.attributes_of(known.steps.unit), {n for view in known.views for n in view.table.attributes}
+        if Changes.found_in(space) is None or any(a.name == MEMBERS or a.within is not None for a in attributes):
+            return
+        yield from itertools.product(*(itertools.islice(a.values(), None if a.name in looked else others) for a in attributes))
 
     def _several(self, one: Record, other: Record, *, is_added: bool) -> list[ExchangedRecords]:
         """Two changes at once, and two records that exchange their positions."""

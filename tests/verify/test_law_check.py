@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from dpspec_divergences import AddRemove, Hamming, MultDelta, Neighbour
+from dpspec_divergences import AddRemove, Hamming, MultDelta, Neighbour, SymmetricDifference
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
 from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
@@ -59,6 +59,36 @@ class SomeLaws(Noisy):
 def test_a_structure_that_the_law_contradicts_is_a_fault_of_the_mechanism(mechanism: Any, spec: PrivacySpec) -> None:
     with pytest.raises(PluginContractError, match=f"mechanism {mechanism.name}.*(contradicts|another law)"):
         derive(mechanism, spec)
+
+
+@define
+class WithCrowd(Noisy):
+    """Noisy counts, and whether the table has exactly these numbers of women and men: other tables say nothing of it."""
+
+    name: ClassVar[str] = "test-with-crowd"
+
+    women: Annotated[int, Integer(0)]
+    men: Annotated[int, Integer(0)]
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        is_it = BY_SEX.answers(space.dataset(dataset), space) == (self.women, self.men)
+        return product([*self.counts(dataset, space), FiniteLaw.point(is_it)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+@pytest.mark.parametrize(
+    ("women", "men", "distance", "least"),
+    [
+        (1, 1, Neighbour(relation=AddRemove()), 0), (0, 2, Neighbour(relation=AddRemove()), 0), (2, 2, SymmetricDifference(), 0),
+        (3, 1, Neighbour(relation=AddRemove()), 2), (1, 2, Hamming(), 0),
+    ],
+)  # fmt: skip
+def test_a_law_that_tells_one_table_apart_contradicts_its_structure(women: int, men: int, distance: Any, least: int) -> None:
+    made = WithCrowd(women=women, men=men)
+    with pytest.raises(PluginContractError, match=f"{made.name}.*states a structure that its own law contradicts"):
+        verify_claim(made, claim(distance, "ln(4)", space=UnorderedRecords(attributes=(SEX, AGE), least=least)))
 
 
 @pytest.mark.parametrize(("mechanism", "spec"), BROKEN, ids=lambda value: getattr(value, "name", ""))

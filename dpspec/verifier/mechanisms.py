@@ -16,7 +16,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.exhaustive import MOST_WALKED, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.exhaustive import MOST_WALKED, NOTHING, not_empty, per_unit, refute_on, verify
 from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -54,6 +54,10 @@ def judged(
             raise
         return proved
     if verdict.method != "none":
+        if verdict.outcome is Outcome.UNDECIDED and verdict.reason != NOTHING:  # the brackets of some pair hold the bound
+            proved = derive(mechanism, spec, registry=registry)
+            if not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED:
+                return proved
         return verdict
     found = judged_unlisted(mechanism, spec, registry=registry)  # too large to be listed
     return attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found

@@ -364,7 +364,8 @@ class _LawPairs:
         patterns = (change.patterns[0] for change in _chosen(changes))
         found = itertools.chain.from_iterable(records_of(pattern, columns, space, unit) or () for pattern in patterns)
         read = itertools.islice(self._plain_kinds(known, 1), 2)
-        kinds = tuple(dict.fromkeys((*read, *itertools.islice(found, 2), *self._plain_kinds(known, 2))))
+        more = itertools.islice(self._plain_kinds(known, 2), 2 * CROWDS[0][0])  # of many attributes there are 2^n kinds
+        kinds = tuple(dict.fromkeys((*read, *itertools.islice(found, 2), *more)))
         for most, size in CROWDS:
             few = kinds[:most]
             for number in range(size + 1):

@@ -15,6 +15,7 @@ def work_of(law: Law) -> int:
 
     Units do not depend on the machine. A law whose outcomes are not listed is compared in closed form, and counts as one outcome.
 
+    >>> from dpspec.laws.law import FiniteLaw
     >>> work_of(FiniteLaw.uniform([(0, 1, 2), (0, 1, 3)]))
     109
     """
@@ -26,6 +27,7 @@ def work_of(law: Law) -> int:
 def size_of(law: Law) -> int:
     """The number of outcomes that are enumerated when a law is compared with another one; those of equal factors once.
 
+    >>> from dpspec.laws.law import FiniteLaw
     >>> size_of(FiniteLaw.bernoulli("1/2"))
     3
     """

@@ -1,6 +1,6 @@
 """Test set-up for the whole checkout: profiles, and `pytest --references`.
 
-pytest                          what runs by default: about seven minutes on two processors
+pytest                          what runs by default: about ten minutes on two processors
 pytest --profile slow           that, and the tests marked slow
 pytest --profile slow -m slow   these alone: what .ci/run adds
 pytest --profile long           everything: also the tests marked long, and more examples of Hypothesis

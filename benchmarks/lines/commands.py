@@ -128,7 +128,7 @@ LINES = (
         sizes=(1250, 2500, 5000, 10_000), counted=(1250, 2500, 5000, 10_000), bound=1.1, is_quick=True,
     ),
     Line(
-        name="compare-files", what="`compare` of the 123 deployments", command=several("compare", deployments),
+        name="compare-files", what="`compare` of the 123 deployments", command=several("compare", deployments, "--jobs", "1"),
         sizes=(15, 31, 62, 123), counted=(2, 4, 6, 8), goal=12, bound=1.6, repeats=1,
     ),
     # accounts

@@ -623,7 +623,7 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     if signal.getitimer(signal.ITIMER_REAL)[0]:
         timers = timers[:1]
     seen = {number: -1 for number, _, _ in timers}
-    had = Stopwatch()
+    had, sees_queue = Stopwatch(), account_of("self") is not None
     cut, since = -1, 0
 
     def tick(number: int, _frame: Any) -> None:
@@ -634,8 +634,8 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
         if number == signal.SIGALRM:
             if not late:
                 had = Stopwatch()
-            # a call that waits for a processor, of which others have more, does not wait for anything of its own
-            late = late and had.spent() >= ASLEEP * max(WALL, seconds)
+            # a call that is in the queue for a processor does not wait for anything of its own, as far as the kernel tells
+            late = late and (not sees_queue or had.spent() >= ASLEEP * max(WALL, seconds))
         seen[signal.Signals(number)] = running
         since = since + 1 if running == cut else 0
         if late and (running != cut or since >= LOST):

@@ -58,6 +58,9 @@ MOST_UNDECIDED = 12
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
 
+WIDE = "a bracket stayed too wide to decide"
+"""The reason why a claim is undecided where the brackets of some pair hold the bound at every precision."""
+
 REVERSED = 100
 """The number of pairs that are compared in both orders where a distance is declared to be symmetric."""
 
@@ -221,7 +224,7 @@ def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Pro
         outcome=outcome,
         method="exhaustive",
         scope=f"{_all(compared)} at finite distance in {count(len(results), 'universe')} of {count(listed, 'dataset')}",
-        reason="a bracket stayed too wide to decide" if outcome is Outcome.UNDECIDED else "",
+        reason=WIDE if outcome is Outcome.UNDECIDED else "",
         universes=tuple(results),
         witness=min(witnesses, key=walk.order, default=None),
     )

@@ -7,6 +7,8 @@ that is beyond the claim refutes it.
 
 from __future__ import annotations
 
+from typing import TypeGuard
+
 import attrs
 
 from dpspec.base.errors import NoFormulaError, NotEnumerableError
@@ -16,7 +18,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.exhaustive import MOST_WALKED, NOTHING, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, not_empty, per_unit, refute_on, verify
 from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -50,14 +52,13 @@ def judged(
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them
         proved = derive(mechanism, spec, registry=registry)
-        if isinstance(proved, Missing) or proved.outcome is Outcome.UNDECIDED:
+        if not _is_decided(proved):
             raise
         return proved
+    if verdict.reason == WIDE:
+        proved = derive(mechanism, spec, registry=registry)
+        return proved if _is_decided(proved) else verdict
     if verdict.method != "none":
-        if verdict.outcome is Outcome.UNDECIDED and verdict.reason != NOTHING:  # the brackets of some pair hold the bound
-            proved = derive(mechanism, spec, registry=registry)
-            if not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED:
-                return proved
         return verdict
     found = judged_unlisted(mechanism, spec, registry=registry)  # too large to be listed
     return attrs.evolve(verdict, reason=f"{verdict.reason}; {found}") if isinstance(found, Missing) else found
@@ -80,7 +81,7 @@ def judged_unlisted(
         A verdict, or why there is neither a proof nor a pair.
     """
     proved = derive(mechanism, spec, registry=registry)
-    if not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED:
+    if _is_decided(proved):
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
         return proved
@@ -91,6 +92,10 @@ def judged_unlisted(
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")
+
+
+def _is_decided(proved: Verdict | Missing) -> TypeGuard[Verdict]:
+    return not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED
 
 
 def _of_one_pair(found: Verdict) -> Verdict:

@@ -4,14 +4,14 @@ import pytest
 
 import dpspec as dp
 from dpspec.verifier import mechanisms
-from dpspec.verifier.exhaustive import NOTHING
+from dpspec.verifier.exhaustive import NOTHING, WIDE
 from dpspec.verifier.verdict import Outcome, Verdict
 
 SPEC = dp.spec(space=dp.records(colour=3, most=2), distance="add-remove", standard="pure", epsilon=1)
 COUNTS = dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1)
 
 
-@pytest.mark.parametrize(("reason", "outcome"), [("a bracket stayed too wide", Outcome.VERIFIED), (NOTHING, Outcome.UNDECIDED)])
+@pytest.mark.parametrize(("reason", "outcome"), [(WIDE, Outcome.VERIFIED), (NOTHING, Outcome.UNDECIDED)])
 def test_brackets_that_hold_the_bound_leave_it_to_a_proof(
     monkeypatch: pytest.MonkeyPatch, reason: str, outcome: Outcome
 ) -> None:
@@ -21,7 +21,7 @@ def test_brackets_that_hold_the_bound_leave_it_to_a_proof(
 
 
 def test_a_false_claim_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:
-    walked = Verdict(outcome=Outcome.UNDECIDED, method="exhaustive", scope="all pairs", reason="a bracket stayed too wide")
+    walked = Verdict(outcome=Outcome.UNDECIDED, method="exhaustive", scope="all pairs", reason=WIDE)
     monkeypatch.setattr(mechanisms, "verify", lambda *_, **__: walked)
     false = dp.spec(space=dp.records(colour=3, most=2), distance="add-remove", standard="pure", epsilon="0.9")
     assert mechanisms.judged(COUNTS, false).outcome is Outcome.REFUTED

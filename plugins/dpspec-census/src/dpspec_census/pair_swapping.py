@@ -23,7 +23,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
@@ -31,21 +31,17 @@ from typing import ClassVar
 import attrs
 
 from dpspec.plugin import (
-    Attribute,
     Bracket,
     Dataset,
     DatasetSpace,
     PrivacySpec,
     Record,
-    Table,
     define,
     errors,
     exact,
     grammar,
     laws,
     ln,
-    sorting,
-    workers,
 )
 from dpspec_census.stratum import StratumCells
 from dpspec_census.swap_constant import INFINITE, ZERO, Slope, SwapConstant
@@ -170,15 +166,7 @@ class PairSwapping(Swapping):
     def algorithm_of_release(self) -> str:
         return "pair"
 
-    def release_sorted(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        return self.by_sorting(batches, attributes, space, run, sorter)
+    release_sorted = Swapping.by_sorting
 
     def exchanges(self) -> Exchanges:
         return Exchanges(law=pair_exchange_law, most=MOST_EXACT, citation=CITATION)

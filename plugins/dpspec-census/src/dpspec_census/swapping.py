@@ -423,7 +423,10 @@ class Swapping(Mechanism):
         run: workers.Run,
         sorter: sorting.Sorter,
     ) -> sorting.SortedRelease:
-        """The same of a table that is larger than memory, whose records have no members (`ReleasesSorted.release_sorted`)."""
+        """The same of a table that is larger than memory, whose records have no members (`ReleasesSorted.release_sorted`).
+
+        A class states it as its `release_sorted` by itself, where it draws nothing else than this class does.
+        """
         from dpspec_census.sorted_swap import SortedSwap
 
         self.check(space)
@@ -495,15 +498,7 @@ class DerangementSwapping(Swapping):
     def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
         return self.by_simulated_exchanges(spec, table, level)
 
-    def release_sorted(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        return self.by_sorting(batches, attributes, space, run, sorter)
+    release_sorted = Swapping.by_sorting
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
@@ -563,15 +558,7 @@ class PermutationSwapping(Swapping):
     def simulated_power_on_table(self, spec: PrivacySpec, table: Table, level: Fraction) -> grammar.SimulatedPower | None:
         return self.by_simulated_exchanges(spec, table, level)
 
-    def release_sorted(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        return self.by_sorting(batches, attributes, space, run, sorter)
+    release_sorted = Swapping.by_sorting
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

@@ -20,14 +20,15 @@ from dpspec_release import draw as engine, kept as keeping
 from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
-from dpspec import SpecDocument, installed, read
+from dpspec import installed, read
 from dpspec.base.errors import DpspecError, MissingLibraryError, PluginContractError, ReleaseError
 from dpspec.grammar import sorting
 from dpspec.grammar.mechanism import Kept, releases_sorted
 from dpspec.grammar.tables import Table
 from dpspec.plugin import Attribute, define
-from dpspec.plugin.applications import standing
 from tests import swaps
+
+pytestmark = pytest.mark.usefixtures("unverified")
 
 SPEC = """\
 schema = 1
@@ -60,16 +61,6 @@ BY_REGION, BY_AGE = {"match": '"region"', "rest": '"age", "sex"'}, {"match": '"r
 KINDS = ("permutation-swapping", "derangement-swapping", "pair-swapping")
 CONFIDENTIAL = ["lock", "placed.json", "utility.json", "utility.svg"]
 HEADER = ("region", "county", "age", "sex")
-
-
-@pytest.fixture(autouse=True)
-def unverified(monkeypatch):
-    """What is tested here is how tables are read; verifying these mechanisms takes longer than that."""
-
-    def of_spec(document, registry):
-        return standing(SpecDocument(id="none", title="None", spec=document.spec), registry)
-
-    monkeypatch.setattr(engine, "standing", of_spec)
 
 
 @pytest.fixture(autouse=True)
@@ -208,22 +199,22 @@ def moved(batch, name):
     ],
 )
 def test_a_release_that_does_not_keep_what_it_says_is_refused(tmp_path, monkeypatch, small, change, told):
-    path, made = spec(tmp_path), PermutationSwapping.by_sorting
+    path, made = spec(tmp_path), PermutationSwapping.release_sorted
 
     def broken(self, *given):
         found = made(self, *given)
         return attrs.evolve(found, batches=with_other(found.batches, change))
 
-    monkeypatch.setattr(PermutationSwapping, "by_sorting", broken)
+    monkeypatch.setattr(PermutationSwapping, "release_sorted", broken)
     as_file(tmp_path / "in.csv", people())
     message = wrong(path, tmp_path / "in.csv", tmp_path / "out")
     assert told in message
 
 
 def test_a_swap_that_passes_over_records_is_refused(tmp_path, monkeypatch, small):
-    path, made = spec(tmp_path), PermutationSwapping.by_sorting
+    path, made = spec(tmp_path), PermutationSwapping.release_sorted
     monkeypatch.setattr(
-        PermutationSwapping, "by_sorting", lambda self, batches, *given: made(self, [next(iter(batches))], *given)
+        PermutationSwapping, "release_sorted", lambda self, batches, *given: made(self, [next(iter(batches))], *given)
     )
     as_file(tmp_path / "in.csv", people())
     assert "does not keep" in wrong(path, tmp_path / "in.csv", tmp_path / "out")

@@ -18,7 +18,7 @@ from dpspec_release import batches, draw as engine
 from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
-from dpspec import SpecDocument, installed, read
+from dpspec import installed, read
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.base.randomness import PlacedRandomness, SeededRandomness
 from dpspec.blocks.invariant import Marginal
@@ -26,8 +26,9 @@ from dpspec.grammar.mechanism import Kept, counts_read, releases_records
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
 from dpspec.plugin import workers
-from dpspec.plugin.applications import standing
 from dpspec.plugin.releases import count_cells, given_sources
+
+pytestmark = pytest.mark.usefixtures("unverified")
 
 REGIONS, COUNTIES = ("north", "south"), {"n1": "north", "n2": "north", "s1": "south"}
 HEADER = ("region", "county", "age", "sex")
@@ -126,16 +127,6 @@ query = { type = "marginal", attributes = ["age", "county"] }""",
     f'value = "age"\n{TABLES_WITHOUT_AGE}',
     "safetab": f'type = "safetab-geometric"\nbudget = "ln(4)"\nunit = "person"\n{LEVELS}',
 }
-
-
-@pytest.fixture(autouse=True)
-def unverified(monkeypatch):
-    """What is tested here is how tables are read; verifying these mechanisms takes longer than that."""
-
-    def of_spec(document, registry):
-        return standing(SpecDocument(id="none", title="None", spec=document.spec), registry)
-
-    monkeypatch.setattr(engine, "standing", of_spec)
 
 
 def spec(folder, mechanism, invariants=""):

@@ -83,20 +83,16 @@ class WrittenTable:
 
     def is_read_back(self) -> bool:
         """Whether the file holds exactly the records that were drawn, in their order."""
-        return is_read_back(self.path, format_of(self.path, self.formats), self.counted.attributes, self.digests)
-
-
-def is_read_back(path: Path, format_: tables.TableFormat, attributes: Sequence[Attribute], digests: Sequence[str]) -> bool:
-    """Whether a file holds exactly the columns of these digests, in their order."""
-    if format_.header(path) != tuple(a.name for a in attributes):
-        return False
-    again = ColumnDigests(attributes)
-    for batch in format_.batches(path, attributes):
-        codes = {name: coded.codes for name, coded in batch.items()}
-        if any(len(column) and int(column.min()) < 0 for column in codes.values()):
+        attributes, format_ = self.counted.attributes, format_of(self.path, self.formats)
+        if format_.header(self.path) != tuple(a.name for a in attributes):
             return False
-        again.add(codes)
-    return again.digests() == tuple(digests)
+        again = ColumnDigests(attributes)
+        for batch in format_.batches(self.path, attributes):
+            codes = {name: coded.codes for name, coded in batch.items()}
+            if any(len(column) and int(column.min()) < 0 for column in codes.values()):
+                return False
+            again.add(codes)
+        return again.digests() == self.digests
 
 
 @attrs.frozen(kw_only=True)
@@ -177,7 +173,7 @@ def write_batches(  # noqa: PLR0917 - one table with all that says how it is wri
     path: Path,
     formats: Formats,
     notes: Mapping[str, str],
-    asked: Sequence[Marginal],
+    asked: Sequence[Marginal] = (),
 ) -> WrittenTable:
     """Write a table that comes in batches.
 

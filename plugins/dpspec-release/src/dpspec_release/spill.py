@@ -21,7 +21,7 @@ LEAST = 160_000_000
 """The least bytes that DuckDB is given, of which it needs some for each thread."""
 MOST_THREADS = 8
 SHARE = 0.8
-"""The part of the memory that DuckDB is told to use: it takes some more than it is told."""
+"""The part of the memory that is given to DuckDB as its limit, which it exceeds by some."""
 
 
 def duckdb() -> ModuleType:
@@ -59,7 +59,7 @@ def spilling(folder: Path, memory: int) -> Iterator[SpillSorter]:
         "autoload_known_extensions": "false",
     }
     try:
-        with _told(library), contextlib.closing(library.connect(folder / "rows.duckdb", config=config)) as database:
+        with _own_errors(library), contextlib.closing(library.connect(folder / "rows.duckdb", config=config)) as database:
             database.execute("SET enable_progress_bar = false")
             yield SpillSorter(library, database)
     finally:
@@ -67,8 +67,8 @@ def spilling(folder: Path, memory: int) -> Iterator[SpillSorter]:
 
 
 @contextlib.contextmanager
-def _told(library: ModuleType) -> Iterator[None]:
-    """What DuckDB raises, without what it says, which may quote rows."""
+def _own_errors(library: ModuleType) -> Iterator[None]:
+    """Replace errors of DuckDB, whose messages may quote rows, by errors of dpspec."""
     try:
         yield
     except library.OutOfMemoryException:
@@ -107,12 +107,12 @@ class SpillSorter(sorting.Sorter):
     def _derived(self, rows: Iterable[workers.Columns], what: str, how: str) -> sorting.SortedRows:
         given, name, database = next(self._names), next(self._names), self._database
         for place, batch in enumerate(rows):
-            with _told(self._library):
+            with _own_errors(self._library):
                 database.register("batch", dict(batch))
                 into = f"INSERT INTO {given}" if place else f"CREATE TABLE {given} AS"
                 database.execute(f"{into} SELECT * FROM batch")  # noqa: S608 - names of our own
                 database.unregister("batch")
-        with _told(self._library):
+        with _own_errors(self._library):
             database.execute(f"CREATE TABLE {name} AS SELECT {what} FROM {given} {how}")  # noqa: S608 - the same
             database.execute(f"DROP TABLE {given}")
             ((count,),) = database.execute(f"SELECT count(*) FROM {name}").fetchall()  # noqa: S608 - the same
@@ -136,13 +136,13 @@ class SpilledRows(sorting.SortedRows):
         return self._count
 
     def between(self, begin: int, end: int, columns: Sequence[str] = ()) -> workers.Columns:
-        with _told(self._library):
+        with _own_errors(self._library):
             what = ", ".join(columns) or "*"
             wanted = f"SELECT {what} FROM {self._name} WHERE rowid >= {begin} AND rowid < {end}"  # noqa: S608 - the same
             found: workers.Columns = self._database.execute(wanted).fetchnumpy()
         return found
 
     def forget(self) -> None:
-        with _told(self._library):
+        with _own_errors(self._library):
             self._database.execute(f"DROP TABLE {self._name}")
             self._database.close()

@@ -40,7 +40,7 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import margin_column, with_margins
-from dpspec_release.batches import MOST_RECORDS, ColumnDigests, WrittenTable, is_read_back
+from dpspec_release.batches import MOST_RECORDS, WrittenTable, write_batches
 from dpspec_release.draw import Release, randomness
 from dpspec_release.kept import FoundKept, check_kept
 
@@ -338,20 +338,11 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
 
 
 def _stream(stream: tables.TableStream, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
-    """Write a table as it is made, read it again and compare it with what was written, column by column; returns its digest."""
-    format_, drawn = format_of(path, formats), ColumnDigests(stream.attributes)
+    """Write a table as it is made, read it again and compare it with what was made; returns its digest."""
     size = tables.batch_size(len(stream.attributes), MOST_RECORDS)
-
-    def batches() -> Iterator[Table]:
-        for batch in tables.regrouped(stream.attributes, stream.batches(), size):
-            drawn.add(batch.codes)
-            yield batch
-
     _private(path)
-    format_.write_batches(stream.attributes, batches(), path, notes)
-    if not is_read_back(path, format_, stream.attributes, drawn.digests()):
-        raise _not_read_back(format_)
-    return _digest(path)
+    batches = tables.regrouped(stream.attributes, stream.batches(), size)
+    return _read_back(write_batches(stream.attributes, batches, path, formats, notes), formats)
 
 
 def _read_back(written: WrittenTable, formats: Formats) -> str:

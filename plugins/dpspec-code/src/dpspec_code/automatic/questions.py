@@ -944,7 +944,7 @@ def _symbols(value: Any, depth: int = 3) -> bool:
 
 
 def _is_of_dataset(value: Any, depth: int = 9) -> bool:
-    """Whether a value stands for a list or a table of the dataset, or holds what does."""
+    """Whether a value represents a list or a table of the dataset, or holds one that does."""
     if type(value) in (WholeList, WholeRows, WholeListWalk, GrownCounts, *SYMBOLS):
         return True
     parts = value.values() if type(value) is dict else value if type(value) in (list, tuple) else ()

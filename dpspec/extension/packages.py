@@ -3,8 +3,8 @@
 A package contributes commands and functions by entry points: click commands in the group ``dpspec.commands``, functions of
 `dpspec` in the group ``dpspec.functions``. Both return an answer. A command in the group ``dpspec.servers`` returns none: it runs
 until it is stopped, and writes to the standard output itself. A function in the group ``dpspec.renderers`` makes a form that
-dpspec alone does not make: the SVG of a figure, its file, or SARIF; or what keeps the budget of a release. In the group
-``dpspec.judges``, the name `function` has the class that judges claims about plain functions.
+dpspec alone does not make: the SVG of a figure, its file, a page as an HTML file, or SARIF; or what keeps the budget
+of a release. In the group ``dpspec.judges``, the name `function` has the class that judges claims about plain functions.
 
 A package that imports nothing of dpspec returns any object with `command`, `exit_code`, `content`, `words` and `value`, and
 raises errors with `code`, `exit_code`, `subject`, `rule`, `advice` and `given`.
@@ -73,7 +73,8 @@ def renderer(name: str, subject: str) -> Any:
     """The function that an installed package contributes under a name in the group ``dpspec.renderers``.
 
     Args:
-        name: ``chart``, ``diagram``, ``side-by-side``, ``figure-file``, ``sarif``, ``draft``, ``margins`` or ``release-guard``.
+        name: ``chart``, ``diagram``, ``document``, ``side-by-side``, ``figure-file``, ``sarif``, ``draft``, ``margins`` or
+            ``release-guard``.
         subject: what a message calls the form that is missing, such as "format sarif".
 
     Raises:

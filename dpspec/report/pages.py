@@ -1,32 +1,28 @@
-"""Pages: the layout of results and specifications as text, HTML and Markdown, from one list of parts.
+"""Whose page is what: the parts of the page of every result, and the answers of commands.
 
-A page is a list of rich renderables: styled texts, tables, indented blocks. The command line prints it, a notebook displays it
-as HTML, a report contains it as Markdown. No text is interpreted as markup in any of them.
+The command line prints a page, a notebook displays it as HTML, a report contains it as Markdown (`dpspec.report.page`).
 """
 
 from __future__ import annotations
 
-import base64
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import attrs
-from rich.console import Group, RenderableType
-from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.display import Showable
-from dpspec.base.errors import PictureError, harmless, in_markup, reported_as_own
+from dpspec.base.errors import PictureError, harmless, reported_as_own
 from dpspec.base.lazy import place_of
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.report import terminal
 from dpspec.report.figures import Figure, draws_figures
 from dpspec.report.json import answer
+from dpspec.report.page import Page, PageParts, Verbatim, as_html, as_markdown, image, to_html, to_markdown
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
@@ -45,7 +41,6 @@ if TYPE_CHECKING:
     from dpspec.verifier.verdict import Verdict
 
 _DRAWN = 'compare, order, risk of one attacker and explain("flavours") have figures; dp.curve plots specifications'
-PageParts = Sequence[RenderableType]
 
 
 @attrs.frozen(kw_only=True)
@@ -68,12 +63,11 @@ class RenderedPage:
 
     def html(self) -> str:
         """As part of an HTML page: tables and paragraphs with their styles, then the figure where a package draws it."""
-        plotted = [] if self.figure is None or not draws_figures() else [_image(self.figure())]
-        return "\n".join([f'<div class="dpspec" style="{_PAGE}">', *map(_html, self.parts), *plotted, "</div>"])
+        return as_html(self.parts, None if self.figure is None or not draws_figures() else self.figure())
 
     def markdown(self) -> str:
         """As Markdown: tables and paragraphs."""
-        return re.sub(r"\n{3,}", "\n\n", "\n\n".join(map(_markdown, self.parts))).strip() + "\n"
+        return as_markdown(self.parts)
 
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""
@@ -90,153 +84,6 @@ class RenderedPage:
         return self.figure()
 
 
-# --- as HTML --------------------------------------------------------------------------------------
-
-
-_PAGE = "max-width:70em;line-height:1.4"
-_CELL = "text-align:left;vertical-align:top;padding:.1em 1em .1em 0;border:0;background:none;white-space:normal"
-_COLOURS = {  # as far from white as from the ground of a dark notebook
-    "green": "color:#2e8b57",
-    "red": "color:#e03a44",
-    "yellow": "color:#a66d1a",
-    "dim": "opacity:.7",
-    "bold": "font-weight:bold",
-}
-
-
-def _span(html: str, style: object) -> str:
-    css = ";".join(_COLOURS[word] for word in str(style).split() if word in _COLOURS)
-    return f'<span style="{css}">{html}</span>' if css and html else html
-
-
-def _runs(text: Text) -> Iterator[tuple[str, str]]:
-    """The pieces of a text, each with all styles that lie on it."""
-    edges = sorted({0, len(text.plain), *(min(edge, len(text.plain)) for span in text.spans for edge in (span.start, span.end))})
-    for start, end in itertools.pairwise(edges):
-        styles = [str(text.style), *(str(span.style) for span in text.spans if span.start <= start and end <= span.end)]
-        yield text.plain[start:end], " ".join(styles)
-
-
-def _inline(part: RenderableType, style: object = "") -> str:
-    """A text as HTML without a block around it."""
-    if isinstance(part, Text):
-        words = "".join(_span(in_markup(run), styles) for run, styles in _runs(part))
-    else:
-        words = in_markup(str(part))
-    return _span(words.replace("\n", "<br>"), style)
-
-
-def _html(part: RenderableType) -> str:
-    if isinstance(part, Group):
-        return "\n".join(map(_html, part.renderables))
-    if isinstance(part, Padding):
-        return f'<div style="padding-left:{part.left}em">{_html(part.renderable)}</div>'
-    if isinstance(part, Table):
-        return _html_table(part)
-    words = _inline(part)
-    return f'<p style="margin:.4em 0">{words}</p>' if words else ""
-
-
-def _cell(tag: str, part: RenderableType, style: object) -> str:
-    if isinstance(part, Group):
-        inner = "".join(
-            _html(one) if isinstance(one, (Group, Padding, Table)) else f"<div>{_inline(one)}</div>" for one in part.renderables
-        )
-    else:
-        inner = _html(part) if isinstance(part, (Padding, Table)) else _inline(part, style)
-    return f'<{tag} style="{_CELL}">{inner}</{tag}>'
-
-
-def _html_table(table: Table) -> str:
-    rows = []
-    if _has_header(table):
-        cells = "".join(_cell("th", column.header, "bold") for column in table.columns)
-        rows.append(f"<thead><tr>{cells}</tr></thead>")
-    rows.append("<tbody>")
-    for line in _lines(table):
-        cells = "".join(_cell("td", part, column.style) for part, column in zip(line, table.columns, strict=True))
-        rows.append(f"<tr>{cells}</tr>")
-    rows.append("</tbody>")
-    if table.show_footer:
-        cells = "".join(_cell("td", column.footer, "bold") for column in table.columns)
-        rows.append(f"<tfoot><tr>{cells}</tr></tfoot>")
-    return f'<table style="border-collapse:collapse;margin:.4em 0">{"".join(rows)}</table>'
-
-
-def _has_header(table: Table) -> bool:
-    return table.show_header and any(str(column.header) for column in table.columns)
-
-
-def _lines(table: Table) -> list[tuple[RenderableType, ...]]:
-    return list(zip(*(list(column.cells) for column in table.columns), strict=True))
-
-
-def _image(figure: Figure) -> str:
-    """A figure that brings nothing with it: what is in its text cannot run."""
-    code = base64.b64encode(figure.svg.encode()).decode("ascii")
-    alternative = in_markup(f"{figure.title}. {figure.alt}")
-    return f'<img alt="{alternative}" style="max-width:100%" src="data:image/svg+xml;base64,{code}">'
-
-
-# --- as Markdown ----------------------------------------------------------------------------------
-
-
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~#])")
-_LISTLIKE = re.compile(r"^(\s*)([-+]|\d+[.)])(?=\s)", re.MULTILINE)
-
-
-def _plain(text: str) -> str:
-    """A text of which nothing is markup."""
-    text = _SPECIAL.sub(r"\\\1", harmless(text)).replace("&", "&amp;")
-    return _LISTLIKE.sub(lambda found: f"{found[1]}{found[2][:-1]}\\{found[2][-1]}", text)
-
-
-def _words(part: RenderableType, style: object = "") -> str:
-    if not isinstance(part, Text):
-        part = Text(str(part), str(style))
-    words = ""
-    for run, styles in _runs(part):
-        inner = run.strip()
-        if "bold" in f"{styles} {style}" and inner:
-            before, after = run[: len(run) - len(run.lstrip())], run[len(run.rstrip()) :]
-            words += f"{before}**{_plain(inner)}**{after}"
-        else:
-            words += _plain(run)
-    return words
-
-
-def _markdown(part: RenderableType) -> str:
-    if isinstance(part, Group):
-        return "\n\n".join(map(_markdown, part.renderables))
-    if isinstance(part, Padding):
-        return _markdown(part.renderable)
-    if isinstance(part, Table):
-        return _markdown_table(part)
-    return _words(part).replace("\n", "  \n")
-
-
-def _in_cell(part: RenderableType, style: object = "") -> str:
-    """The content of one cell, on one line."""
-    if isinstance(part, Group):
-        return "<br>".join(map(_in_cell, part.renderables))
-    if isinstance(part, Padding):
-        return _in_cell(part.renderable)
-    if isinstance(part, Table):
-        return "<br>".join(" ".join(filter(None, map(_in_cell, line))) for line in _lines(part))
-    return _words(part, style).replace("\n", "<br>")
-
-
-def _markdown_table(table: Table) -> str:
-    if not _has_header(table) and len(table.columns) == 2 and all(str(line[0]) == "-" for line in _lines(table)):
-        return "\n".join(f"- {_in_cell(line[1])}" for line in _lines(table))
-    heads = [_in_cell(column.header) for column in table.columns] if _has_header(table) else [""] * len(table.columns)
-    rows = [heads, ["---"] * len(heads)]
-    rows += [[_in_cell(cell) for cell in line] for line in _lines(table)]
-    if table.show_footer:
-        rows.append([_in_cell(column.footer, "bold") for column in table.columns])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
 # --- answers of commands --------------------------------------------------------------------------
 
 
@@ -251,9 +98,8 @@ class CommandAnswer(Showable, Mapping[str, Any]):
         command: the command.
         exit_code: its exit code.
         content: the fields that ``--format json`` prints in addition to these two.
-        words: makes the text.
+        words: makes the page, its parts, or a text without any structure.
         figure: makes its figure; None where it has none.
-        as_html: makes its page, where it has one of its own.
         value: the values behind it.
         notes: messages on stderr after the answer, such as that a release is not fit for publication.
     """
@@ -261,14 +107,24 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     command: str
     exit_code: int
     content: Mapping[str, Any]
-    words: Callable[[], str]
+    words: Callable[[], Page | PageParts | str]
     figure: Callable[[], Figure] | None = None
-    as_html: Callable[[], str] | None = attrs.field(default=None, kw_only=True)
     value: Any = attrs.field(default=None, kw_only=True)
     notes: Sequence[str] = attrs.field(default=(), kw_only=True)
 
-    def shown(self, *, verbose: bool = False) -> TextPage:
-        return TextPage(self)
+    def shown(self, *, verbose: bool = False) -> RenderedPage | TextPage:
+        made = self.words()
+        if isinstance(made, str):
+            return TextPage(self, made)
+        parts = made.parts() if isinstance(made, Page) else made
+        return RenderedPage(parts=parts, content=partial(answer, self.command, self.exit_code, self.content), figure=self.figure)
+
+    def page(self) -> Page:
+        """The answer as a page of its own, which `dpspec-report` writes as an HTML file."""
+        made = self.words()
+        if isinstance(made, Page):
+            return made
+        return Page(title=self.command, pieces=(Verbatim(text=_COLOURED.sub("", made)),) if isinstance(made, str) else tuple(made))
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]
@@ -286,28 +142,24 @@ class TextPage:
 
     Args:
         given: the answer.
+        words: its text.
     """
 
     given: CommandAnswer
+    words: str
 
     def text(self, *, coloured: bool = False) -> str:
         """As the command line prints it."""
-        found = self.given.words()
-        return found if coloured else _COLOURED.sub("", found)
+        return self.words if coloured else _COLOURED.sub("", self.words)
 
     def html(self) -> str:
         """As part of an HTML page."""
-        given = self.given
-        if given.as_html is not None:
-            return given.as_html()
-        figure = "" if given.figure is None or not draws_figures() else _image(given.figure())
-        return f'<pre class="dpspec" style="white-space:pre-wrap">{in_markup(self.text())}</pre>{figure}'
+        figure = "" if self.given.figure is None or not draws_figures() else image(self.given.figure())
+        return f"{to_html(Verbatim(text=self.text()))}{figure}"
 
     def markdown(self) -> str:
         """As Markdown: a block of text as it is."""
-        text = harmless(self.text())
-        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", text)), 3)
-        return f"{fence}text\n{text}\n{fence}\n"
+        return to_markdown(Verbatim(text=self.text())) + "\n"
 
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""
@@ -388,7 +240,7 @@ def _document(found: SpecDocument, _: bool) -> RenderedPage:
             rows.add_row(Text(label, FAINT), said)
     head = Text.assemble((harmless(found.id, keep=""), "bold"), f"  {harmless(found.title, keep='')}")
     inner = _spec(found.spec, False)
-    parts: list[RenderableType] = [head, "", *inner.parts]
+    parts = [head, "", *inner.parts]
     parts += ["", rows] if rows.row_count else []
     return RenderedPage(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
 

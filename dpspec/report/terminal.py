@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
+from rich.protocol import rich_cast
 from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
@@ -76,7 +77,7 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
     console = Console(
         file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
     )  # in a notebook, too, it is drawn here: rich would show it there and then
-    for part in parts:
+    for part in map(rich_cast, parts):
         console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 

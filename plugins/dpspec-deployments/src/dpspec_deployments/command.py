@@ -26,7 +26,9 @@ def _as_csv(found: CommandAnswer) -> str:
 
 
 def _as_html(found: CommandAnswer) -> str:
-    return found._repr_html_()
+    from dpspec.plugin.applications import renderer
+
+    return str(renderer("document", "format html")(found.page())).rstrip("\n")
 
 
 class CatalogueCommand(click.Command):

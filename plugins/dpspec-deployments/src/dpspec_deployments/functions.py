@@ -152,9 +152,7 @@ def label(
     spec = None if at is None or at.spec is document.spec else at.spec
     data = pages.label_data(document, stands, file_numbers(document, stands, registry, spec), at)
     notes = () if at is not None or document.spec.budget.uniform() is not None else (BY_TABLE,)
-    return CommandAnswer(
-        "label", 0, data, partial(pages.label_text, data), as_html=partial(pages.label_html, data), value=document, notes=notes,
-    )  # fmt: skip
+    return CommandAnswer("label", 0, data, partial(pages.label_page, data), value=document, notes=notes)
 
 
 def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:

@@ -7,25 +7,26 @@ commands, no names of the program and no notation: a test reads every label of t
 
 from __future__ import annotations
 
-import html
 import itertools
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import attrs
-from rich.text import Text
 
 from dpspec.plugin import Sense, exact
 from dpspec.plugin.applications import (
+    Bullets,
+    Heading,
     JsonData,
+    Page,
+    Piece,
+    Sentence,
     Word,
     audience_data,
     budget_in_words,
     count,
-    drawn,
     fact_in_words,
-    harmless,
     longer_units,
     margins,
     number_in_words,
@@ -40,8 +41,6 @@ from dpspec.plugin.applications import (
 from dpspec_deployments.catalogue import how_of, number_state, one_of, unit_of
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
-
     from dpspec import SpecDocument
     from dpspec.plugin import Budget, RiskStatement
     from dpspec.plugin.applications import RiskNumbers, RiskRow, Standing
@@ -345,51 +344,21 @@ def label_data(
     }
 
 
-def label_text(data: JsonData) -> str:
-    """The label as text."""
-    parts: list[RenderableType] = []
+def label_page(data: JsonData) -> Page:
+    """The label as a page."""
+    pieces: list[Piece] = []
     for section in data["sections"]:
-        parts += [Text(section["heading"], "bold"), *section["sentences"], ""]
-    parts += [Text("Sources", "bold"), *(data["sources"] or ["The file names none."])]
-    return drawn(*parts).rstrip()
-
-
-_STYLE = (
-    "body{font:16px/1.45 system-ui,sans-serif;max-width:44rem;margin:2rem auto;padding:0 1rem;color:#111;background:#fff}"
-    "main{border:2px solid #111;padding:0 1.2rem 1rem}h1{font-size:1.3rem}h2{font-size:1rem;border-top:1px solid #111;"
-    "padding-top:.6rem;margin-bottom:.2rem}p,ul{margin:.3rem 0}footer{font-size:.8rem;margin-top:1rem}"
-)
-
-
-def label_html(data: JsonData) -> str:
-    """The label as one page that needs nothing else: no script, no address that is loaded."""
-    body = []
-    for section in data["sections"]:
-        body.append(f"<h2>{_escaped(section['heading'])}</h2>")
-        body += _paragraphs(section["sentences"])
-    body.append("<h2>Sources</h2>")
-    body += _paragraphs([f"- {source}" for source in data["sources"]] or ["The file names none."])
-    title = _escaped(data["title"])
-    return (
-        f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n<style>{_STYLE}</style>\n'
-        f"</head>\n<body>\n<main>\n<h1>{title}</h1>\n" + "\n".join(body) + "\n</main>\n<footer>Made with dpspec from the "
-        f"file {_escaped(data['id'])}. It grades nothing.</footer>\n</body>\n</html>"
+        pieces += [Heading(words=section["heading"]), *_paragraphs(section["sentences"])]
+    pieces += [Heading(words="Sources"), *_paragraphs([f"- {one}" for one in data["sources"]] or ["The file names none."])]
+    return Page(
+        title=data["title"], pieces=tuple(pieces), foot=f"Made with dpspec from the file {data['id']}. It grades nothing."
     )
 
 
-def _paragraphs(sentences: list[str]) -> Iterator[str]:
+def _paragraphs(sentences: Sequence[str]) -> Iterator[Piece]:
     """Sentences as paragraphs; those that begin with a dash as one list."""
-    listed: list[str] = []
-    for sentence in [*sentences, None]:
-        if sentence is not None and sentence.startswith("- "):
-            listed.append(f"<li>{_escaped(sentence[2:])}</li>")
-            continue
-        if listed:
-            yield f"<ul>{''.join(listed)}</ul>"
-            listed = []
-        if sentence is not None:
-            yield f"<p>{_escaped(sentence)}</p>"
-
-
-def _escaped(text: str) -> str:
-    return html.escape(harmless(text, keep=""))
+    for is_listed, lines in itertools.groupby(sentences, lambda line: line.startswith("- ")):
+        if is_listed:
+            yield Bullets(items=tuple(line[2:] for line in lines))
+        else:
+            yield from (Sentence(words=line) for line in lines)

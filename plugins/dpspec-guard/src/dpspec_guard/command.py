@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def _as_markdown(found: CommandAnswer) -> str:
-    from dpspec_guard.page import markdown
+    from dpspec_guard.page import page
 
-    return markdown(found.value).rstrip("\n")
+    return page(found.value).markdown().rstrip("\n")
 
 
 def _as_sarif(found: CommandAnswer) -> str:

@@ -36,12 +36,12 @@ def diff(*given: str | os.PathLike[str], progress: Progress | None = None) -> Co
     (0, [])
     """
     from dpspec_guard.difference import difference
-    from dpspec_guard.page import data, text
+    from dpspec_guard.page import data, page
     from dpspec_guard.sources import sides
 
     old, new = sides([os.fspath(one) for one in given])
     found = difference(old, new, installed().registry, progress)
-    return CommandAnswer("diff", found.exit_code, data(found), lambda: text(found), value=found)
+    return CommandAnswer("diff", found.exit_code, data(found), lambda: page(found), value=found)
 
 
 def lock(

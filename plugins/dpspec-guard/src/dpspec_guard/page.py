@@ -1,16 +1,30 @@
-"""A diff as text, as Markdown for a pull request, and as data."""
+"""A diff as a page and as data; a lock as text."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import attrs
 
-from dpspec.plugin.applications import JsonData, Standing, Word, count, harmless, standing_data
-from dpspec_guard.difference import BlockChange, Consequence, Difference, FileDifference, Finding, changed_files
+from dpspec.plugin.applications import (
+    Bullets,
+    Grid,
+    Heading,
+    JsonData,
+    Page,
+    Piece,
+    Sentence,
+    Standing,
+    Verbatim,
+    Word,
+    count,
+    harmless,
+    standing_data,
+)
+from dpspec_guard.difference import BlockChange, Difference, FileDifference, Finding, changed_files
 from dpspec_guard.lock import Lock, LockCheck
-from dpspec_guard.relation import Implied, Relation, SeparatingPair
+from dpspec_guard.relation import Implied, Relation
 
 LONGEST = 400
 """Characters of a line about a block; beyond it the file is the place to read on."""
@@ -59,141 +73,76 @@ def in_short(relation: Relation | None, reason: str) -> str:
     return f"cannot stand alone ({reason})" if reason else "not compared"
 
 
-def _standing(found: Standing | None) -> str:
-    return "none" if found is None else found.sentence
+# --- the page -------------------------------------------------------------------------------------
 
 
-# --- text -----------------------------------------------------------------------------------------
-
-
-def text(found: Difference) -> str:
-    """What the terminal shows."""
-    lines = summary(found)
-    for file in changed_files(found.files):
-        lines += ["", f"{file.title}: {file.effect}", *(f"  {line}" for line in _file_lines(file))]
-    return "\n".join(lines)
-
-
-def _file_lines(file: FileDifference) -> Iterator[str]:
-    for finding in file.findings:
-        yield f"{finding.code}: {_cut(finding.message)}"
-        if finding.explained is not None:
-            yield f"  recorded: {_cut(finding.explained)}"
-    if file.relation is not None:
-        yield from _relation_lines(file.relation)
-    for block in file.blocks:
-        yield from _block_lines(block)
-    yield from (f"{term.name}: {_cut(term.before)} -> {_cut(term.after)}" for term in file.terms)
-    if file.others:
-        yield f"also changed: {', '.join(file.others)}"
-    if file.consequences:
-        yield "what an attacker may find out, before -> after:"
-        yield from (f"  {line}" for line in _consequence_lines(file.consequences))
-    before, after = file.standings
-    if before is not None or after is not None:
-        yield "verdict:"
-        yield f"  before: {_cut(_standing(before))}"
-        yield f"  after:  {_cut(_standing(after))}"
-    yield from _advice(file.findings)
-
-
-def _advice(findings: Sequence[Finding]) -> Iterator[str]:
-    """What to do, each advice once."""
-    for advice in dict.fromkeys(finding.advice for finding in findings if finding.explained is None):
-        yield from advice.splitlines()
-
-
-def _relation_lines(relation: Relation) -> Iterator[str]:
-    yield f"NEW implies OLD: {relation.kept.answer.value}; OLD implies NEW: {relation.gained.answer.value}"
-    yield from (f"  {line}" for line in _implied_lines(relation.kept, "NEW", "OLD"))
-    yield from (f"note: {_cut(note)}" for note in relation.notes)
-
-
-def _implied_lines(found: Implied, premise: str, conclusion: str) -> Iterator[str]:
-    if found.pair is not None:
-        pair = found.pair
-        yield f"x  = {_cut(pair.left)}"
-        yield f"x' = {_cut(pair.right)}"
-        yield f"mechanism: {_cut(pair.mechanism)}"
-        yield f"  keeps {premise}: {_cut(pair.argument)}"
-        yield f"  breaks {conclusion}: {_cut(pair.check)}"
-    else:
-        yield from map(_cut, found.reasons)
-
-
-def _block_lines(block: BlockChange) -> Iterator[str]:
-    yield f"{block.block}, alone: {_cut(in_short(block.alone, block.reason))}"
-    yield from (f"  - {_cut(line)}" for line in block.before)
-    yield from (f"  + {_cut(line)}" for line in block.after)
-    yield from (f"  {name}: {before} -> {after}" for name, before, after in block.numbers)
-
-
-def _consequence_lines(rows: Sequence[Consequence]) -> Iterator[str]:
-    for row in rows:
-        yield f"{row.what}: {' -> '.join(row.promised)}; this mechanism: {' -> '.join(row.own)}"
-
-
-# --- Markdown -------------------------------------------------------------------------------------
-
-
-def markdown(found: Difference) -> str:
-    """A comment for a pull request."""
+def page(found: Difference) -> Page:
+    """What the terminal shows, and a comment for a pull request."""
     head, *rest = summary(found)
-    lines = [f"### {_escaped(head)}", "", *(f"**{_escaped(line)}**" for line in rest)]
+    pieces: list[Piece] = [Sentence(words=line) for line in rest]
     files = changed_files(found.files)
     if files:
-        lines += ["", "| specification | promise | verdict before | verdict after |", "| --- | --- | --- | --- |"]
-        for file in files:
-            words = ["none" if one is None else one.word.label for one in file.standings]
-            lines.append(f"| {' | '.join(map(_escaped, (file.title, file.effect, *words)))} |")
+        pieces.append(Grid(
+            caption="Changed specifications", heads=("specification", "promise", "verdict before", "verdict after"),
+            rows=tuple((_cut(file.title), file.effect, *map(_word, file.standings)) for file in files),
+        ))  # fmt: skip
     for file in files:
-        lines += ["", f"#### {_escaped(file.title)}: {_escaped(file.effect)}", *_file_markdown(file)]
-    return "\n".join(lines) + "\n"
+        pieces += [Heading(words=f"{_cut(file.title)}: {file.effect}"), *_file_pieces(file)]
+    return Page(title=head, pieces=tuple(pieces))
 
 
-_SIGNS = {ord(sign): f"&#{ord(sign)};" for sign in "&<>\"'\\`*_[]|#@~!"}
-"""What may begin something in Markdown or HTML."""
+def _word(found: Standing | None) -> str:
+    return "none" if found is None else found.word.label
 
 
-def _escaped(given: str) -> str:
-    """A text that is neither a tag, a link, a mention nor a cell of its own in Markdown."""
-    return _cut(given).translate(_SIGNS)
-
-
-def _file_markdown(file: FileDifference) -> Iterator[str]:
+def _file_pieces(file: FileDifference) -> Iterator[Piece]:
     for finding in file.findings:
-        told = "" if finding.explained is None else f" Recorded: {_escaped(finding.explained)}"
-        yield from ("", f"**{finding.code}**: {_escaped(finding.message)}{told}")
+        yield Sentence(mark=f"{finding.code}:", words=_cut(finding.message), mood="" if finding.explained else "bad")
+        if finding.explained is not None:
+            yield Sentence(mark="recorded:", words=_cut(finding.explained))
     if file.relation is not None:
-        kept, gained = file.relation.kept, file.relation.gained
-        yield from ("", f"NEW implies OLD: **{kept.answer.value}**. OLD implies NEW: **{gained.answer.value}**.")
-        reasons = [f"- {_escaped(reason)}" for reason in kept.reasons]
-        yield from ("", *(reasons if kept.pair is None else _pair_markdown(kept.pair)))
-    if file.blocks:
-        yield from ("", "| block | before | after | this change alone |", "| --- | --- | --- | --- |")
-        for block in file.blocks:
-            cells = ["<br>".join(map(_escaped, lines)) for lines in (block.before, block.after)]
-            yield f"| {_escaped(block.block)} | {cells[0]} | {cells[1]} | {_escaped(in_short(block.alone, block.reason))} |"
-    if file.consequences:
-        yield from ("", "| what an attacker may find out | promised before | promised after | own before | own after |")
-        yield "| --- | --- | --- | --- | --- |"
-        for row in file.consequences:
-            yield f"| {' | '.join(map(_escaped, (row.what, *row.promised, *row.own)))} |"
-    yield from ("", *(f"- {_escaped(f'{term.name}: {term.before} -> {term.after}')}" for term in file.terms))
+        yield from _relation_pieces(file.relation)
+    for block in file.blocks:
+        yield Sentence(mark=f"{block.block}, alone:", words=_cut(in_short(block.alone, block.reason)))
+        lines = [f"{sign} {_cut(line)}" for sign, side in (("-", block.before), ("+", block.after)) for line in side]
+        yield Verbatim(text="\n".join(lines), language="diff")
+        yield from _bullets(f"{name}: {before} -> {after}" for name, before, after in block.numbers)
+    yield from _bullets(f"{term.name}: {_cut(term.before)} -> {_cut(term.after)}" for term in file.terms)
     if file.others:
-        yield from ("", f"Also changed: {', '.join(map(_escaped, file.others))}")
-    for when, found in zip(("Before", "After"), file.standings, strict=True):
+        yield Sentence(mark="also changed:", words=", ".join(map(_cut, file.others)))
+    if file.consequences:
+        yield Grid(
+            caption="What an attacker may find out",
+            heads=("question", "promised before", "promised after", "this mechanism before", "this mechanism after"),
+            rows=tuple((row.what, *row.promised, *row.own) for row in file.consequences),
+        )
+    for when, found in zip(("before", "after"), file.standings, strict=True):
         if found is not None:
-            yield from ("", f"{when}: {_escaped(found.sentence)}")
-    for advice in dict.fromkeys(finding.advice for finding in file.findings if finding.explained is None):
+            yield Sentence(mark=f"verdict {when}:", words=_cut(found.sentence))
+    for advice in dict.fromkeys(finding.advice for finding in file.findings if finding.explained is None):  # each once
         said, *code = advice.splitlines()
-        yield from ("", _escaped(said), *(["", "```toml", *code, "```"] if code else []))
+        yield Sentence(words=_cut(said))
+        if code:
+            yield Verbatim(text="\n".join(code), language="toml")
 
 
-def _pair_markdown(pair: SeparatingPair) -> Iterator[str]:
-    yield from (f"- x = {_escaped(pair.left)}", f"- x' = {_escaped(pair.right)}", f"- mechanism: {_escaped(pair.mechanism)}")
-    yield f"- keeps NEW: {_escaped(pair.argument)}"
-    yield f"- breaks OLD: {_escaped(pair.check)}"
+def _bullets(lines: Iterable[str]) -> Iterator[Piece]:
+    items = tuple(lines)
+    if items:
+        yield Bullets(items=items)
+
+
+def _relation_pieces(relation: Relation) -> Iterator[Piece]:
+    kept, gained = relation.kept, relation.gained
+    yield Sentence(words=f"NEW implies OLD: {kept.answer.value}; OLD implies NEW: {gained.answer.value}")
+    if kept.pair is None:
+        yield from _bullets(map(_cut, kept.reasons))
+    else:
+        pair = kept.pair
+        lines = {"x  =": pair.left, "x' =": pair.right, "mechanism:": pair.mechanism, "keeps NEW:": pair.argument,
+                 "breaks OLD:": pair.check}  # fmt: skip
+        yield Verbatim(text="\n".join(f"{label} {_cut(said)}" for label, said in lines.items()))
+    yield from _bullets(f"note: {_cut(note)}" for note in relation.notes)
 
 
 # --- data -----------------------------------------------------------------------------------------
@@ -330,4 +279,4 @@ def check_data(found: LockCheck) -> JsonData:
     }
 
 
-__all__ = ["check_data", "check_text", "data", "lock_data", "lock_text", "markdown", "summary", "text"]
+__all__ = ["check_data", "check_text", "data", "lock_data", "lock_text", "page", "summary"]

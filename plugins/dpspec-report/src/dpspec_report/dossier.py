@@ -24,15 +24,23 @@ from dpspec.plugin.applications import (
     REPORT,
     STANDING_WORDS,
     Answer,
+    Bullets,
+    CaptionedFigure,
     Composition,
     Direction,
     FileReport,
+    Grid,
+    Heading,
     LibraryError,
+    Mood,
     Obligation,
     Order,
+    Page,
+    Piece,
     Progress,
     RefutedPartError,
     Registry,
+    Sentence,
     Standing,
     UnreadableFileError,
     Witness,
@@ -72,7 +80,6 @@ from dpspec.plugin.applications import (
     worst_word,
 )
 from dpspec_report.curves import risk_figures
-from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Mood, Piece, Sentence
 
 Compare = Callable[[Any, Any], Comparison]
 
@@ -707,7 +714,7 @@ FOOT = (
 )
 
 
-def report_page(dossier: Dossier, title: str = "") -> Handout:
+def report_page(dossier: Dossier, title: str = "") -> Page:
     """Everything as one page."""
     anchors = _slugs(dossier.files)
     pieces: list[Piece] = [Heading(words="Summary", anchor="summary"), *summary(dossier, [f"#{anchor}" for anchor in anchors])]
@@ -716,7 +723,7 @@ def report_page(dossier: Dossier, title: str = "") -> Handout:
     pieces.append(Bullets(items=tuple(words for words, _ in heads), links=tuple(link for _, link in heads)))
     for one, anchor in zip(dossier.files, anchors, strict=True):
         pieces += (Heading(words=_shortened(one.name), anchor=anchor), *one.pieces)
-    return Handout(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
+    return Page(title=title or _title(dossier), pieces=(*pieces, *rest), foot=FOOT)
 
 
 def _title(dossier: Dossier) -> str:
@@ -725,18 +732,18 @@ def _title(dossier: Dossier) -> str:
     return f"Report on {count(len(dossier.files), 'specification')}"
 
 
-def site_pages(dossier: Dossier, title: str = "") -> dict[str, Handout]:
+def site_pages(dossier: Dossier, title: str = "") -> dict[str, Page]:
     """A page for each specification, and an index of all: file name to page."""
     slugs = _slugs(dossier.files)
     pages = {}
     for one, slug in zip(dossier.files, slugs, strict=True):
         back = Bullets(items=("All specifications",), links=("index.html",))
-        pages[f"{slug}.html"] = Handout(
+        pages[f"{slug}.html"] = Page(
             title=_shortened(one.name), pieces=(back, Heading(words="Summary"), *one.pieces), foot=FOOT
         )
     index = [Heading(words="Summary"), *summary(dossier, [f"{slug}.html" for slug in slugs])]
     index += [*compared(dossier), *ledger_pieces(dossier), *versions(dossier)]
-    return {"index.html": Handout(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
+    return {"index.html": Page(title=title or _title(dossier), pieces=tuple(index), foot=FOOT), **pages}
 
 
 def _slugs(files: Sequence[FiledReport]) -> list[str]:

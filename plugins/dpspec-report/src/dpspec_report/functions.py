@@ -11,6 +11,7 @@ from dpspec import CommandAnswer, SpecDocument, compare, installed
 from dpspec.plugin import exact
 from dpspec.plugin.applications import (
     Figure,
+    Page,
     PictureError,
     Progress,
     ReleaseError,
@@ -19,9 +20,10 @@ from dpspec.plugin.applications import (
     write_folder,
     write_whole,
 )
-from dpspec_report import dossier, page
+from dpspec_report import dossier
 from dpspec_report.curves import CurveData, curve as computed
 from dpspec_report.drawing import Picture
+from dpspec_report.page import document
 
 AnyPath = str | Path
 
@@ -110,7 +112,7 @@ def write_report(
         TableError: the table does not fit the space of a file whose budgets differ by universe.
     """
     target = Path(out)
-    written = {".html": page.html, ".htm": page.html, ".md": page.markdown}.get(target.suffix.lower())
+    written = {".html": document, ".htm": document, ".md": Page.markdown}.get(target.suffix.lower())
     if written is None:
         raise PictureError("out", "is neither .html nor .md", "choose one of these endings", value=str(out))
     found = _gathered(specifications, progress, jobs, universe_of)
@@ -138,7 +140,7 @@ def site(
     if Path(out).exists() or Path(out).is_symlink():  # before an hour of work is lost to it
         raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
     found = _gathered(specifications, progress, jobs)
-    pages = {name: page.html(one) for name, one in dossier.site_pages(found, title).items()}
+    pages = {name: document(one) for name, one in dossier.site_pages(found, title).items()}
     write_folder(Path(out), pages)
     data = {"written": [f"{out}/{name}" for name in pages], "files": _ended(found)}
     head = f"wrote {out}: {len(pages)} pages, from {out}/index.html on"

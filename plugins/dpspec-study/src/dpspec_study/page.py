@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 from dpspec_disclosure.design_risk import WORST
 from dpspec_disclosure.tradeoff import figure
 from dpspec_disclosure.utility import METRICS
-from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Mood, Piece, Sentence
 
-from dpspec.plugin.applications import count
+from dpspec.plugin.applications import Bullets, CaptionedFigure, Grid, Heading, Mood, Page, Piece, Sentence, count
 from dpspec_study.recommendation import HEADS, error_text, risk_text, rows
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 CONFIDENTIAL = "Confidential: computed from the table, covered by no guarantee, and not for publication."
 
 
-def report(found: Study) -> Handout:
+def report(found: Study) -> Page:
     """The page of a study."""
     name, records = found.table
     title = f"Designs for the table {' x '.join(found.question.columns)}"
@@ -28,7 +27,7 @@ def report(found: Study) -> Handout:
         Sentence(words=f"{CONFIDENTIAL} The table {name} has {count(records, 'record')}.", mark="Note", mood="open"),
         *_compared(found), *_frontier(found), *_accuracy(found), *_exact(found), *_not_shown(found), *_steps(found),
     )  # fmt: skip
-    return Handout(title=title, pieces=pieces, foot=CONFIDENTIAL)
+    return Page(title=title, pieces=pieces, foot=CONFIDENTIAL)
 
 
 def _recommended(found: Study) -> Iterator[Piece]:

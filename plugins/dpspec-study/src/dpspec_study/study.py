@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 import attrs
 from dpspec_disclosure.design_risk import WORST
 from dpspec_disclosure.tradeoff import Tradeoff, TradePoint
-from dpspec_report import page as pages
+from dpspec_report.page import document as html_document
 
 import dpspec as dp
 from dpspec import CommandAnswer, SpecDocument
@@ -182,8 +182,7 @@ class _Work:
             margins=margins, determined=determined, warnings=warnings, steps=(), folder=self.out,
         )  # fmt: skip
         if found.best is not None:
-            label = dp.label(self.path(found.best.name)).as_html
-            self.put("label.html", "" if label is None else label())
+            self.put("label.html", html_document(dp.label(self.path(found.best.name)).page()))
         told(7, len(STEPS))
         return attrs.evolve(found, steps=tuple(self.steps(found, proposed)))
 
@@ -333,7 +332,7 @@ class _Work:
         self.put("verdicts.json", json_written({"format": 1, "files": verdicts}) + "\n")
         self.put("README.txt", _readme(found))
         self.put(f"{CONFIDENTIAL}/report.txt", study_text(found) + "\n")
-        self.put(f"{CONFIDENTIAL}/report.html", pages.html(report(found)))
+        self.put(f"{CONFIDENTIAL}/report.html", html_document(report(found)))
         table = io.StringIO()
         writer = csv.writer(table, lineterminator="\n")
         writer.writerow([*HEADS, "margin_95", "margin_95_of_all"])

@@ -124,7 +124,8 @@ class CommandAnswer(Showable, Mapping[str, Any]):
         made = self.words()
         if isinstance(made, Page):
             return made
-        return Page(title=self.command, pieces=(Verbatim(text=_COLOURED.sub("", made)),) if isinstance(made, str) else tuple(made))
+        parts = [Verbatim(text=_COLOURED.sub("", made))] if isinstance(made, str) else made
+        return Page(title=self.command, pieces=tuple(parts))
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]

@@ -81,7 +81,7 @@ def test_the_answer_is_what_the_command_prints(arguments, call, run, tmp_path) -
     assert ran.out.rstrip("\n") == str(answer).rstrip("\n")
     assert ran.code == answer.exit_code
     assert json.loads(run(*arguments, "--format", "json").out) == answer.to_dict()
-    assert answer.to_markdown().startswith("```text\n")
+    assert answer.to_markdown().startswith("```text\n") is isinstance(answer.words(), str)
     assert "<" in answer._repr_html_()
 
 

@@ -423,7 +423,8 @@ def test_a_label_as_html_needs_nothing_and_obeys_nothing(run, folder, tmp_path):
     page = run("label", tmp_path / "nasty.dpspec.toml", "--format", "html").out
     assert "<script" not in page
     assert "&lt;script&gt;" in page
-    assert "http" not in page
+    assert not re.search(r"https?:|src=|url\(", page)
+    assert "default-src 'none'" in page
 
 
 # --- evidence -------------------------------------------------------------------------------------

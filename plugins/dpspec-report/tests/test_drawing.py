@@ -11,11 +11,12 @@ import pytest
 from dpspec_report import drawing as picture
 from dpspec_report.charts import chart
 from dpspec_report.drawing import THEMES, ZOOM, Picture, pdf, png, text_width, wrapped
-from dpspec_report.page import Handout, html
+from dpspec_report.page import document
 from hypothesis import given, strategies as st
 
 from dpspec.base.errors import MissingLibraryError, PictureError
 from dpspec.report.figures import CurveLine, CurvePanel
+from dpspec.report.page import Page
 
 LINE = CurveLine(name="α ≤ ε", points=((0.1, 0.2), (0.5, 0.6)))
 FIGURE = chart("Risk", [CurvePanel(title="power", axis="level", lines=(LINE,))])
@@ -109,7 +110,7 @@ def test_letters_stand_out_from_their_ground(theme):
         assert min(contrast(letters, ground) for ground in grounds) >= 4.5, letters
     for colour in palette.colours:  # small letters on the paper, or those of the paper on a bar
         assert contrast(colour, palette.paper) >= 4.5, colour
-    found = re.findall(r"--(open|link):(#[0-9a-f]{6})", html(Handout(title="", pieces=())))
+    found = re.findall(r"--(open|link):(#[0-9a-f]{6})", document(Page(title="", pieces=())))
     for place, (_, colour) in enumerate(found):
         paper = THEMES["dark"].paper if place in (2, 3) else THEMES["light"].paper
         assert contrast(colour, paper) >= 4.5, colour

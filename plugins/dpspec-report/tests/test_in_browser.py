@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from dpspec_report import dossier
-from dpspec_report.page import Bullets, Grid, Handout, Heading, Sentence, html
+from dpspec_report.page import document
 
 from dpspec import api
 from dpspec.extension import installed
+from dpspec.plugin.applications import Bullets, Grid, Heading, Page, Sentence
 from tests.report.browser import CHROMIUM, Browser
 
 pytest.importorskip("tornado")
@@ -37,9 +38,9 @@ def pages(tmp_path_factory):
         Heading(words=LONG, anchor="a"), Sentence(words=LONG, mark=LONG[:200]), Bullets(items=(LONG,), links=("#a",)),
         Grid(caption=LONG, heads=(LONG[:90],) * 7, rows=rows),
     )  # fmt: skip
-    made = {"report": dossier.report_page(found), "hostile": Handout(title=LONG, pieces=hostile, foot=LONG)}
+    made = {"report": dossier.report_page(found), "hostile": Page(title=LONG, pieces=hostile, foot=LONG)}
     for name, page in made.items():
-        (folder / f"{name}.html").write_text(html(page), encoding="utf-8")
+        (folder / f"{name}.html").write_text(document(page), encoding="utf-8")
     return folder
 
 

@@ -11,9 +11,10 @@ import re
 from pathlib import Path
 
 import pytest
-from dpspec_report.page import Bullets, CaptionedFigure, Grid, Handout, Heading, Sentence, html as drawn, markdown
+from dpspec_report.page import document
 
 from dpspec import Figure
+from dpspec.plugin.applications import Bullets, CaptionedFigure, Grid, Heading, Page, Sentence
 
 ROOT = Path(__file__).parents[3]
 NASTY = "<script>alert(1)</script> \"'&` \u202e\u05e9\u05dc\u05d5\u05dd \u0645\u0631\u062d\u0628\u0627 \u4f60\u597d \x07"
@@ -83,12 +84,12 @@ def test_names_with_markup_stay_text_wherever_they_stand():
         Heading(words=NASTY, level=3), Bullets(items=(NASTY,)), CaptionedFigure(figure=figure, caption=NASTY, wide=True),
         Grid(caption=NASTY, heads=(NASTY, NASTY), rows=((NASTY, NASTY),), moods=("bad",)),
     )  # fmt: skip
-    text = drawn(Handout(title=NASTY, pieces=pieces, foot=NASTY))
+    text = document(Page(title=NASTY, pieces=pieces, foot=NASTY))
     page = check(text)
     seen = NASTY.replace("\u202e", "\\u202e").replace("\x07", "\\x07")
     assert page.words.count(seen) >= 10
     assert "\u202e" not in text, "nothing turns the direction of what follows"
-    told = markdown(Handout(title=NASTY, pieces=pieces, foot=NASTY))
+    told = Page(title=NASTY, pieces=pieces, foot=NASTY).markdown()
     assert "<script>" not in told.replace("\\<", "")
     assert "\n\n\n" not in told
 

@@ -128,7 +128,7 @@ def explain(
     if name == "flavours":
         family = flavours.family(registry)
         return CommandAnswer(
-            "explain", 0, {"family": family}, partial(flavours.family_text, family), partial(flavours.family_figure, family)
+            "explain", 0, {"family": family}, partial(flavours.family_parts, family), partial(flavours.family_figure, family)
         )
     if not names_specification(name):
         if without is not None:
@@ -138,7 +138,7 @@ def explain(
             rule = "explains a specification, and this is neither a file nor the folder of a release"
             raise ParameterError("audience", rule, "give the FILE", value=name)
         found = words.meaning(name, registry)
-        return CommandAnswer("explain", 0, found, partial(words.meaning_text, found))
+        return CommandAnswer("explain", 0, found, partial(words.meaning_parts, found))
     document = as_document(name)
     if without is not None:
         return _without(document, str(without), audience, registry)
@@ -150,11 +150,11 @@ def explain(
         )  # fmt: skip
         notes = () if universe_of is not None or document.spec.budget.uniform() is not None else (audiences.BY_TABLE,)
         return CommandAnswer(
-            "explain", 0, {"audience": data}, partial(audiences.audience_text, data, document), value=document, notes=notes
+            "explain", 0, {"audience": data}, partial(audiences.audience_parts, data, document), value=document, notes=notes
         )  # fmt: skip
     numbers = file_numbers(document, stands, registry)
     data = words.file_data(document, registry, stands, numbers)
-    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_text, data, document, numbers), value=document)
+    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_parts, data, document, numbers), value=document)
 
 
 def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:
@@ -166,7 +166,7 @@ def _without(document: SpecDocument, named: str, audience: str | None, registry:
     found = without_invariant(document, named, registry)
     data = words.without_data(found, document)
     code = 3 if found.answer is Remaining.UNKNOWN else 0
-    return CommandAnswer("explain", code, {"without": data}, partial(words.without_text, found, document), value=found)
+    return CommandAnswer("explain", code, {"without": data}, partial(words.without_parts, found, document), value=found)
 
 
 def schema(of: str = "spec") -> dict[str, Any]:
@@ -241,7 +241,7 @@ def yardsticks(
     stands = [quick_standing(document, registry) for document in documents]
     code, names = 0 if any(one.is_common for one in found) else 3, (documents[0].id, documents[1].id)
     data = yardsticks.yardstick_data(found, names, registry, stands)
-    return CommandAnswer("compare", code, data, partial(yardsticks.yardstick_text, found, names, stands), value=found)
+    return CommandAnswer("compare", code, data, partial(yardsticks.yardstick_parts, found, names, stands), value=found)
 
 
 def ablate(
@@ -388,7 +388,7 @@ def recommend(tolerance: Tolerance | str, **settings: Any) -> CommandAnswer:
     assert not isinstance(asked, str)  # noqa: S101 - made one line above
     found = asked.recommend()
     data = words.recommendation_data(asked, found)
-    return CommandAnswer("recommend", 0, data, partial(words.recommendation_text, asked, found), value=found)
+    return CommandAnswer("recommend", 0, data, partial(words.recommendation_parts, asked, found), value=found)
 
 
 # --- beginnings -----------------------------------------------------------------------------------

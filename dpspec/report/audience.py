@@ -23,7 +23,8 @@ from dpspec.blocks.invariant import Invariant
 from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
-from dpspec.report.terminal import FAINT, budget_in_words, drawn, thing_in_words
+from dpspec.report.page import PageParts
+from dpspec.report.terminal import FAINT, budget_in_words, thing_in_words
 from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 from dpspec.risks.candidates import Candidates, candidates_within
 
@@ -406,7 +407,7 @@ def limit(chance: Bracket, language: str = ENGLISH) -> str:
     return str(said["at_most"]).format(cases=cases(chance, language))
 
 
-def audience_text(data: JsonData, found: SpecDocument) -> str:
+def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
     if data["sentences"]:
@@ -423,4 +424,4 @@ def audience_text(data: JsonData, found: SpecDocument) -> str:
             said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
             table.add_row(row["what"], said)
         parts.append(table)
-    return drawn(*parts).rstrip()
+    return parts

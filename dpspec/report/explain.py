@@ -29,12 +29,12 @@ from dpspec.reason.search import ARGUMENTS
 from dpspec.report import sources, terminal
 from dpspec.report.examples import Examples
 from dpspec.report.json import bracket, facts, plain
+from dpspec.report.page import PageParts, Verbatim
 from dpspec.report.risk import numbers_data, numbers_parts
 from dpspec.report.terminal import (
     FAINT,
     blocks_in_words,
     budget_in_words,
-    drawn,
     number_in_words,
     pair_in_words,
     thing_in_words,
@@ -103,9 +103,9 @@ def meaning(name: str, registry: Registry) -> JsonData:
     return {"source": sources.source_data(source, registry)}
 
 
-def meaning_text(data: JsonData) -> str:
+def meaning_parts(data: JsonData) -> PageParts:
     """The same as text."""
-    return sources.source_text(data["source"]) if "source" in data else named_text(data["meanings"])
+    return sources.source_parts(data["source"]) if "source" in data else named_parts(data["meanings"])
 
 
 # --- words of the field ---------------------------------------------------------------------------
@@ -275,7 +275,7 @@ def _reflowed(lines: list[str]) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def named_text(found: list[JsonData]) -> str:
+def named_parts(found: list[JsonData]) -> PageParts:
     """The definitions as text."""
     parts: list[RenderableType] = []
     for data in found:
@@ -287,13 +287,13 @@ def named_text(found: list[JsonData]) -> str:
         if data["parameters"]:
             parts += [_parameters(data["parameters"]), ""]
         if data["example"]:
-            parts += [Text("In a file:", "bold"), "", Text(data["example"]), ""]
+            parts += [Text("In a file:", "bold"), "", Verbatim(text=data["example"], language="toml", indent=0), ""]
         if data["command"]:
             parts += [Text.assemble(("Try: ", "bold"), data["command"]), ""]
         if data["also"]:
             parts += [Text(f"also: {', '.join(data['also'])}", FAINT), ""]
         parts += [Text(f"class {data['class']}", FAINT), ""] if data["class"] else []
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _parameters(rows: list[JsonData]) -> Table:
@@ -406,7 +406,7 @@ def _formulas(expectation: Expectation, spec: PrivacySpec, registry: Registry) -
         }
 
 
-def file_text(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> str:
+def file_parts(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> PageParts:
     """A specification file in words, as text."""
     title = harmless(f"  {data['title']}", keep="")
     parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
@@ -426,7 +426,7 @@ def file_text(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> str:
         where.add_row(Text(key, FAINT), text)
     for one in data["sources"]:
         where.add_row(Text(one["id"] or "source", FAINT), one["text"] + (f" ({one['licence']})" if one["licence"] else ""))
-    return drawn(*parts, "", where) if where.row_count else drawn(*parts)
+    return [*parts, "", where] if where.row_count else parts
 
 
 def without_data(found: WithoutInvariant, document: SpecDocument) -> JsonData:
@@ -451,7 +451,7 @@ def _two_releases(found: TwoReleases) -> JsonData:
     }
 
 
-def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
+def without_parts(found: WithoutInvariant, document: SpecDocument) -> PageParts:
     """The same as text: the answer first, then the two datasets."""
     answer = found.answer.words
     if found.published is not None and found.is_bounded:
@@ -476,7 +476,7 @@ def without_text(found: WithoutInvariant, document: SpecDocument) -> str:
         note = "On such a pair the laws of the file's mechanism are not computed; that it publishes the invariant is as stated."
         parts += ["", note]
     parts += ["", Text("Bailie, Gong and Meng 2023, theorem on the universes of invariants", FAINT)]
-    return drawn(*parts)
+    return parts
 
 
 def _blocks_table(data: JsonData) -> Table:

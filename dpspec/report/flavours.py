@@ -13,10 +13,10 @@ from dpspec.base.types import JsonData
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import derive
 from dpspec.report.figures import DiagramBox, Figure, diagram, merged, reduced
+from dpspec.report.page import PageParts
 from dpspec.report.terminal import (
     FAINT,
     blocks_in_words,
-    drawn,
     space_in_words,
     thing_by_name,
 )
@@ -83,7 +83,7 @@ def columns(data: JsonData) -> dict[str, list[JsonData]]:
     return {heading: found for heading, found in sorted_out.items() if found}
 
 
-def family_text(data: JsonData) -> str:
+def family_parts(data: JsonData) -> PageParts:
     """The family as a table, then who implies whom."""
     parts: list[RenderableType] = []
     for heading, found in columns(data).items():
@@ -104,7 +104,7 @@ def family_text(data: JsonData) -> str:
         for a, b in arrows:
             rows.add_row(f"{a} implies {b}", Text(f"{instances[a]['budget']}; {instances[b]['budget']}", FAINT))
         parts.append(rows)
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 import base64
 import itertools
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from functools import singledispatch
 from typing import Literal, TypeAlias
@@ -150,13 +151,15 @@ class Verbatim:
     Args:
         text: the lines.
         language: their language, by the name that Markdown has for it.
+        indent: by how many columns they are indented on a terminal.
     """
 
     text: str
     language: str = "text"
+    indent: int = 2
 
     def __rich__(self) -> Piece:
-        return Text("\n".join(f"  {line}" for line in self.text.splitlines()), no_wrap=True)
+        return Text(textwrap.indent(self.text, " " * self.indent), no_wrap=True)
 
 
 _BLOCKS = (Heading, Grid, Verbatim, CaptionedFigure)

@@ -22,13 +22,13 @@ from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolera
 from dpspec.report import terminal
 from dpspec.report.figures import CurveLine, CurvePanel as Chart, Figure, chart
 from dpspec.report.json import bracket
+from dpspec.report.page import PageParts
 from dpspec.report.terminal import (
     BAD,
     FAINT,
     OPEN,
     bracket_in_words,
     budget_in_words,
-    drawn,
     end_in_words,
     grid,
     number_in_words,
@@ -412,7 +412,7 @@ def _asked(tolerance: Tolerance) -> list[tuple[str, str]]:
     ]
 
 
-def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
+def recommendation_parts(tolerance: Tolerance, found: Recommendation) -> PageParts:
     """The number first, then who binds it, what it rests on, and what a release with it looks like."""
     rows = grid()
     asked = ", ".join(f"{name} = {value}" for name, value in _asked(tolerance))
@@ -437,4 +437,4 @@ def recommendation_text(tolerance: Tolerance, found: Recommendation) -> str:
             where = ", ".join(f"{name} {value}" for name, value in one.at)
             table.add_row(f"  {one.quantity}{', ' if where else ''}{where}", bracket_in_words(one.value))
         parts += ["", Text(f"With {found.consequences[0].assumption}:", FAINT), table]
-    return drawn(*parts).rstrip()
+    return parts

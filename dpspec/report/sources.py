@@ -21,7 +21,8 @@ from rich.text import Text
 from dpspec.base.errors import DpspecError, UnknownNameError
 from dpspec.base.types import JsonData
 from dpspec.extension.hooks import singular
-from dpspec.report.terminal import FAINT, drawn
+from dpspec.report.page import PageParts
+from dpspec.report.terminal import FAINT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -155,7 +156,7 @@ def source_data(source: Publication, registry: Registry) -> JsonData:
     }
 
 
-def source_text(data: JsonData) -> str:
+def source_parts(data: JsonData) -> PageParts:
     """The same as text."""
     parts: list[RenderableType] = [
         Text.assemble((f"{data['authors']} {data['year']}", "bold"), f"  source, {data['key']}"), "", data["title"],
@@ -166,7 +167,7 @@ def source_text(data: JsonData) -> str:
         kinds = dict.fromkeys(row["kind"] for row in data["cited_by"])
         of_kind = ((kind, ", ".join(row["name"] for row in data["cited_by"] if row["kind"] == kind)) for kind in kinds)
         parts += ["", Text("Cited by", "bold"), _rows(of_kind)]
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _rows(rows: Iterable[tuple[str, str]]) -> Table:

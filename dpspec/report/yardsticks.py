@@ -13,6 +13,7 @@ from dpspec.base.errors import count
 from dpspec.base.exact import Bracket, Number
 from dpspec.blocks.parts import nesting_of
 from dpspec.report import terminal
+from dpspec.report.page import PageParts
 from dpspec.report.terminal import (
     BAD,
     FAINT,
@@ -21,7 +22,6 @@ from dpspec.report.terminal import (
     blocks_in_words,
     bracket_in_words,
     budget_in_words,
-    drawn,
     grid,
     number_in_words,
     thing_by_name,
@@ -48,7 +48,7 @@ SENSE = (
 )
 
 
-def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequence[Standing]) -> str:
+def yardstick_parts(found: Sequence[Yardstick], names: SpecNames, standings: Sequence[Standing]) -> PageParts:
     """All yardsticks of two specifications, called A and B."""
     rows = grid()
     for letter, name, standing in zip("AB", names, standings, strict=True):
@@ -74,7 +74,7 @@ def yardstick_text(found: Sequence[Yardstick], names: SpecNames, standings: Sequ
     if common:
         parts += [Text("What is left to one attacker who tests two datasets at distance 1", "bold"), _attacks(found), ""]
         parts += [Text("In which sense strongest", "bold"), Padding(SENSE, (0, 0, 0, 2))]
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def _one(place: int, one: Yardstick) -> Group:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Figure, Progress, figure_file, read_bytes, write_whole
+from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, read_bytes, write_whole
 from dpspec_accounts import text
 from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
 from dpspec_accounts.figure import spending
@@ -57,7 +57,7 @@ def show(
 
 def _balance(command: str, found: Statement, figure: Callable[[], Figure] | None = None) -> CommandAnswer:
     drawn = figure or partial(spending, found)
-    return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_text, found), drawn, value=found)
+    return CommandAnswer(command, 0, text.balance_data(found), partial(text.balance_parts, found), drawn, value=found)
 
 
 def check(url: str, specification: AnySpecification, *, period: str | None = None) -> CommandAnswer:
@@ -85,7 +85,7 @@ def charge(
 
 
 def _quoted(command: str, quote: Quote, charged: int | None, done: str) -> CommandAnswer:
-    data, words = text.quote_data(quote, charged=charged), partial(text.quote_text, quote, done=done)
+    data, words = text.quote_data(quote, charged=charged), partial(text.quote_parts, quote, done=done)
     return CommandAnswer(command, 0 if quote.fits else 1, data, words, value=quote)
 
 
@@ -103,21 +103,21 @@ def fit(
     quote = account.quote(found, period=period)
     write_whole(Path(out), text_of(found))
     data = {**text.quote_data(quote, charged=None), "written": str(out)}
-    words = partial(text.quote_text, quote, done=f"{out} fits; nothing was charged")
+    words = partial(text.quote_parts, quote, done=f"{out} fits; nothing was charged")
     return CommandAnswer("account-fit", 0, data, words, value=found)
 
 
 def history(url: str) -> CommandAnswer:
     """Every row: ``dpspec account history``."""
     found = Account(url).balance().history
-    return CommandAnswer("account-history", 0, text.history_data(found), partial(text.history_text, found), value=found)
+    return CommandAnswer("account-history", 0, text.history_data(found), partial(text.history_parts, found), value=found)
 
 
 def void(url: str, number: int, because: str, *, by: str | None = None) -> CommandAnswer:
     """Give back a reservation from which nothing was drawn: ``dpspec account void``."""
     found = Account(url).void(number, because, by=by)
     data = text.charge_data(found)
-    return CommandAnswer("account-void", 0, {"charge": data}, partial(text.step_text, found, data), value=found)
+    return CommandAnswer("account-void", 0, {"charge": data}, partial(text.step_parts, found, data), value=found)
 
 
 def export(url: str, out: str | Path, *, sign: str | Path | None = None) -> CommandAnswer:
@@ -159,9 +159,9 @@ def import_(
     return _balance("account-import", Account.restore(url, given.events).balance())
 
 
-def _verified(found: Statement, known: Sequence[str]) -> str:
+def _verified(found: Statement, known: Sequence[str]) -> PageParts:
     said = f"consistent: {len(found.history.events)} rows, every verdict, amount and total recomputed"
-    return "\n".join([said, *known, text.balance_text(found)])
+    return [said, *known, *text.balance_parts(found)]
 
 
 _UNSIGNED = "who wrote it, and whether rows are missing at its end, an export alone does not show: give --head or --signed-by"

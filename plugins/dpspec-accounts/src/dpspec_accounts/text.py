@@ -8,7 +8,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.plugin.applications import BAD, FAINT, GOOD, count, drawn, number_in_words, thing_in_words
+from dpspec.plugin.applications import BAD, FAINT, GOOD, PageParts, count, number_in_words, thing_in_words
 from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
 from dpspec_accounts.totals import document_of
@@ -45,7 +45,7 @@ def charge_data(charge: Charge) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def balance_text(found: Statement) -> str:
+def balance_parts(found: Statement) -> PageParts:
     """The account, what is left, and its charges."""
     frame, counted = found.frame, found.history.counted
     left = found.remainder
@@ -62,7 +62,7 @@ def balance_text(found: Statement) -> str:
     ]
     warning = [Text(PROMISED, BAD)] if found.as_promised else []
     listed = [] if not found.history.charges else [_charges(found.history)]
-    return drawn(head, *warning, *(Text(line) for line in lines), *listed, Text(f"last row: {found.history.head}", FAINT))
+    return [head, *warning, *(Text(line) for line in lines), *listed, Text(f"last row: {found.history.head}", FAINT)]
 
 
 def _charges(history: History) -> Table:
@@ -90,7 +90,7 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def quote_text(found: Quote, *, done: str) -> str:
+def quote_parts(found: Quote, *, done: str) -> PageParts:
     """What a charge spends, or would spend."""
     cap, left = found.balance.frame.cap, found.balance.remainder
     period = found.balance.period
@@ -103,7 +103,7 @@ def quote_text(found: Quote, *, done: str) -> str:
     lines.append(f"the claim of the file: {found.standing.sentence}")
     lines += [f"caveat: {caveat}" for caveat in found.caveats]
     warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []
-    return drawn(head, *warning, *map(Text, lines))
+    return [head, *warning, *map(Text, lines)]
 
 
 def history_data(history: History) -> dict[str, Any]:
@@ -119,7 +119,7 @@ def history_data(history: History) -> dict[str, Any]:
     return {"head": history.head, "events": rows}
 
 
-def history_text(history: History) -> str:
+def history_parts(history: History) -> PageParts:
     """Every row on one line."""
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for title in ("row", "what", "charge", "at", "hash", ""):
@@ -136,9 +136,9 @@ def history_text(history: History) -> str:
         row = (str(event.seq), event.kind, "" if charge is None else str(charge), content["at"], event.hash[:12], note)
         table.add_row(*map(Text, row))
     promised = [Text(PROMISED, BAD)] if history.account["as_promised"] else []
-    return drawn(*promised, table, Text(f"last row: {history.head}", FAINT))
+    return [*promised, table, Text(f"last row: {history.head}", FAINT)]
 
 
-def step_text(found: Charge, data: Mapping[str, Any]) -> str:
+def step_parts(found: Charge, data: Mapping[str, Any]) -> PageParts:
     """A charge after a step."""
-    return drawn(Text(f"charge {found.number} ({data['id']}) is {found.state}", GOOD))
+    return [Text(f"charge {found.number} ({data['id']}) is {found.state}", GOOD)]

@@ -32,6 +32,7 @@ from dpspec.plugin.applications import (
     JsonData,
     NoFormulaError,
     Order,
+    PageParts,
     Progress,
     Standing,
     UnknownNameError,
@@ -43,7 +44,6 @@ from dpspec.plugin.applications import (
     budget_in_words,
     count,
     did_you_mean,
-    drawn,
     ended_standing,
     folded,
     guarded,
@@ -614,7 +614,7 @@ def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
     return f"{count(len(entries), 'deployment')}: {', '.join(parts) or 'none'}{note}"
 
 
-def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
+def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PageParts:
     """The table of a catalogue, publisher by publisher."""
     table = _grid("id", "when", "per", "budget", "standard", "exact facts", "verdict")
     table.columns[0].width = min(35, 2 + max((len(entry.id) for entry in entries), default=0))
@@ -638,7 +638,7 @@ def list_text(entries: Sequence[CatalogueEntry], left_out: int = 0) -> str:
         "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
         "stand-in: verified for a space or a mechanism that the file assumes; recorded false: filed as refuted, and refuted"
     )
-    return drawn(Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)).rstrip()
+    return [Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)]
 
 
 def _mark(entry: CatalogueEntry, block: str) -> str:
@@ -696,7 +696,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in flat.items()}
 
 
-def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
+def at_least_parts(found: Sequence[AtLeast], target: CatalogueEntry) -> PageParts:
     """The answers, those that promise at least as much first."""
     times = Counter(one.word for one in found)
     told = ", ".join(f"{times[word]} {word}" for word in AT_LEAST_WORDS if times[word])
@@ -719,10 +719,10 @@ def at_least_text(found: Sequence[AtLeast], target: CatalogueEntry) -> str:
                 lines.append(f"rests on what the files assume: {', '.join(one.rests_on)}")
             table.add_row(f"  {one.entry.id}", "\n".join([*lines, *(() if other else one.caveats)]))
         parts += [Text(word, "bold"), table, ""]
-    return drawn(*parts).rstrip()
+    return parts
 
 
-def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
+def yardstick_parts(groups: Sequence[UnitGroup], delta: str | None) -> PageParts:
     """The groups, each from the strongest promise to the weakest."""
     parts: list[RenderableType] = [
         Text("The largest power of a test at level 5% between two datasets at distance 1 of one universe", "bold"),
@@ -742,7 +742,7 @@ def yardstick_text(groups: Sequence[UnitGroup], delta: str | None) -> str:
                 period = line.entry.deployment.period or ""
                 table.add_row(line.name, *shown, line.budget, period, _facts(line.spec), line.entry.status)
             parts += [Text(GROUPS[name], FAINT), table] if lines else []
-    return drawn(*parts).rstrip()
+    return parts
 
 
 def yardstick_data(groups: Sequence[UnitGroup], delta: str | None) -> list[JsonData]:

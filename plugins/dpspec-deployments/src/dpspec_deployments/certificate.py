@@ -43,13 +43,13 @@ from dpspec.plugin.applications import (
     FileReport,
     JsonData,
     NotCertifiableError,
+    PageParts,
     Word,
     at_universe_of,
     bracket_data,
     contributed,
     count,
     dataset_of,
-    drawn,
     file_report_data,
     json_written,
     number_in_words,
@@ -524,7 +524,7 @@ def _need_equal(stated: Any, found: Any, where: str) -> None:
         raise _Differs(f"{where} is not what was computed")
 
 
-def certificate_text(content: JsonData, out: str | None) -> str:
+def certificate_parts(content: JsonData, out: str | None) -> PageParts:
     """What a new certificate says, in a few lines."""
     release, universe = content["release"], content["universe"]
     rows = Table.grid(padding=(0, 2, 0, 0))
@@ -539,10 +539,10 @@ def certificate_text(content: JsonData, out: str | None) -> str:
     where = "" if out is None else f": wrote {out}"
     head = Text(f"Certificate of {content['specification']['id']}{where}", "bold")
     parts: list[RenderableType] = [head, *unfit, rows]
-    return drawn(*parts)
+    return parts
 
 
-def lines_text(lines: tuple[CertificateLine, ...], name: str) -> str:
+def lines_parts(lines: tuple[CertificateLine, ...], name: str) -> PageParts:
     """The lines, the answer first."""
     rows = Table.grid(padding=(0, 2, 0, 0))
     styles = {HOLDS: GOOD, FAILS: BAD, SKIPPED: FAINT}
@@ -555,4 +555,4 @@ def lines_text(lines: tuple[CertificateLine, ...], name: str) -> str:
     else:
         left = f" but for {', '.join(skipped)}, which need RELEASE" if skipped else ""
         answer = Text(f"{name}: every line holds{left}", "bold")
-    return drawn(answer, rows)
+    return [answer, rows]

@@ -97,7 +97,7 @@ def catalogue(
         found = engine.at_least(entries, aim, compared, progress=progress)
         data: JsonData = {"target": aim.id, "answers": [one.data for one in found]}
         code = 3 if any(one.is_open for one in found) else 0
-        return answered(code, data, partial(engine.at_least_text, found, aim))
+        return answered(code, data, partial(engine.at_least_parts, found, aim))
     if order:
         groups = engine.by_space(entries)
         orders = [
@@ -116,10 +116,10 @@ def catalogue(
                 progress(done, len(entries))
         units = engine.by_unit(entries)
         data = {"delta": delta, "units": engine.yardstick_data(units, delta)}
-        return answered(0, data, partial(engine.yardstick_text, units, delta))
+        return answered(0, data, partial(engine.yardstick_parts, units, delta))
     left_out = len(documents) - len(every)
     data = {"left_out": left_out, "tally": engine.tally(entries), "deployments": [entry.data for entry in entries]}
-    return answered(0, data, partial(engine.list_text, entries, left_out))
+    return answered(0, data, partial(engine.list_parts, entries, left_out))
 
 
 def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[], str]]:
@@ -249,7 +249,7 @@ def certify(specification: AnyPath, release: AnyPath, out: AnyPath | None = None
     if out is not None:
         write_whole(Path(str(out)), engine.text_of(found))
     written = None if out is None else str(out)
-    text = partial(engine.certificate_text, found, written)
+    text = partial(engine.certificate_parts, found, written)
     return CommandAnswer("certify", 0, {"out": written, "certificate": found}, text, value=found)
 
 
@@ -268,5 +268,5 @@ def check_certificate(path: AnyPath, release: AnyPath | None = None) -> CommandA
 
     lines = engine.check(Path(str(path)), None if release is None else Path(str(release)), installed().registry)
     code = 1 if any(line.status == engine.FAILS for line in lines) else 0
-    text = partial(engine.lines_text, lines, Path(str(path)).name)
+    text = partial(engine.lines_parts, lines, Path(str(path)).name)
     return CommandAnswer("check-certificate", code, {"lines": [line.data for line in lines]}, text, value=lines)

@@ -148,7 +148,7 @@ def accuracy(
         "released": None if rows is None else len(rows), "written": None if out is None else str(out),
     }  # fmt: skip
     code = 0 if known.tables else 3
-    return CommandAnswer("accuracy", code, data, partial(text.accuracy_text, known, rows, out), value=known)
+    return CommandAnswer("accuracy", code, data, partial(text.accuracy_parts, known, rows, out), value=known)
 
 
 def margins(document: SpecDocument, released: Path | None = None) -> dict[str, Any]:

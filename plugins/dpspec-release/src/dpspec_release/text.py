@@ -11,20 +11,20 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.plugin import exact
-from dpspec.plugin.applications import FAINT, count, drawn
+from dpspec.plugin.applications import FAINT, PageParts, count
 from dpspec.plugin.releases import grid
 from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
 
 
-def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> str:
+def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) -> PageParts:
     """What was drawn, whether its claim holds, and what it keeps; with `verbose` what the mechanism states of itself, too."""
     rows = grid()
     for file in data["released"]:
         rows.add_row(Text("released", FAINT), Text(f"{directory}/{file['file']}", "bold"))
     if "margins" in data:
         rows.add_row(Text("margins", FAINT), f"in the column {data['margins']['column']}")
-    drawn_rows = sum(file["records"] for file in data["released"])
-    rows.add_row("", f"{count(drawn_rows, 'row')} by {data['mechanism']['name']}, from {data['table']}")
+    records = sum(file["records"] for file in data["released"])
+    rows.add_row("", f"{count(records, 'row')} by {data['mechanism']['name']}, from {data['table']}")
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     for place, part in enumerate(data["not_released"]):
@@ -58,7 +58,7 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
         rows.add_row("", f"{compared}{range_of}; NOT for publication")
         for one in data["utility"]["left_out"]:
             rows.add_row("", f"not compared, {one['table']}: {one['reason']}")
-    return drawn(rows)
+    return [rows]
 
 
 def _value_lines(name: str, value: Any) -> list[str]:
@@ -118,7 +118,7 @@ SHOWN = 12
 """Released numbers that are printed; --out writes all."""
 
 
-def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: object) -> str:
+def accuracy_parts(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: object) -> PageParts:
     """The margins of each table, what nothing is known of, and the first released numbers with theirs."""
     parts: list[RenderableType] = []
     percent = f"{float(100 * known.level):g} %"
@@ -136,7 +136,7 @@ def accuracy_text(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: o
     parts += [Text(f"not known  {table}: {reason}") for table, reason in known.unknown]
     if rows is not None:
         parts += [Text(), *_released_rows(rows), *([Text(f"wrote {out}")] if out is not None else [])]
-    return drawn(*parts)
+    return parts
 
 
 def _joint(known: Accuracy) -> list[str]:

@@ -5,7 +5,7 @@ a styled text, a table, an indented block, a group. The terminal form is what ri
 the other two; both are defined for every piece, and for what else is not known they show its text. No text is interpreted as
 markup in any form: it is escaped in `in_markup` and `escaped`, and nowhere else.
 
-HTML is either a fragment, which a notebook displays, or a document with a style sheet (`dpspec-report` makes it).
+HTML is either a fragment, which a notebook displays, or a file with a style sheet: the renderer `document` makes it.
 """
 
 from __future__ import annotations

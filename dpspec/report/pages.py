@@ -120,7 +120,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
         return RenderedPage(parts=parts, content=partial(answer, self.command, self.exit_code, self.content), figure=self.figure)
 
     def page(self) -> Page:
-        """The answer as a page of its own, which `dpspec-report` writes as an HTML file."""
+        """The answer as a page of its own, of which the renderer `document` makes an HTML file."""
         made = self.words()
         if isinstance(made, Page):
             return made

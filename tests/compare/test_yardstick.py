@@ -25,6 +25,7 @@ from dpspec.comparison.yardstick import Yardstick, attacks, common_multiverse, c
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report import yardsticks as words
+from dpspec.report.terminal import drawn
 from dpspec.verifier.standing import Standing
 from tests.compare.hunting import contradicted, random_mechanism, tight
 
@@ -97,7 +98,7 @@ def test_the_census_without_a_largest_household_has_no_yardstick_and_says_why() 
     missing = " ".join(text for one in found for side in (one.left, one.right) for text in side.missing)
     assert "the largest number of person records that one household changes" in missing
     unchecked = Standing(word=Word.UNCHECKED, reason="nothing was run")
-    assert "none found" in words.yardstick_parts(found, ("a", "b"), (unchecked, unchecked))
+    assert "none found" in drawn(*words.yardstick_parts(found, ("a", "b"), (unchecked, unchecked)))
 
 
 def test_swapping_has_no_budget_per_person() -> None:

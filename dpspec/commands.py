@@ -275,7 +275,7 @@ def ablate(
     """
     from dpspec.comparison.ablation import ablate as engine
     from dpspec.grammar.mechanism import Mechanism as MechanismKind
-    from dpspec.report.ablation import ablation_data, ablation_text
+    from dpspec.report.ablation import ablation_data, ablation_parts
 
     documents = [as_document(one) for one in (left, right)]
     if isinstance(mechanism, MechanismKind):
@@ -287,7 +287,7 @@ def ablate(
         raise ParameterError("mechanism", "is named by neither specification", "give a file that names one")
     specs = [_with_largest_household(document.spec, largest_household) for document in documents]
     found = engine(specs[0], specs[1], run, (documents[0].id, documents[1].id))
-    return CommandAnswer("ablate", found.exit_code, ablation_data(found), partial(ablation_text, found), value=found)
+    return CommandAnswer("ablate", found.exit_code, ablation_data(found), partial(ablation_parts, found), value=found)
 
 
 def measure(

@@ -1,12 +1,14 @@
-"""The contribution of each block, as text and as data."""
+"""The contribution of each block, as parts of a page and as data."""
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
+
+from rich.padding import Padding
 
 from dpspec.base.errors import count
 from dpspec.report.json import bracket
+from dpspec.report.page import Bullets, Grid, PageParts, Piece
 from dpspec.report.terminal import pair_in_words
 
 if TYPE_CHECKING:
@@ -19,6 +21,12 @@ _NAMES = {
     "input_divergence": "input divergence",
     "output_divergence": "output divergence",
 }
+
+
+_POWERS = (
+    "Constants of two output divergences are no multiples of each other: compare the powers, which are those of the best "
+    "test between two datasets at distance 1 that the constant allows."
+)
 
 
 def ablation_data(found: Ablation) -> dict[str, Any]:
@@ -56,15 +64,16 @@ def _step_data(step: AblationStep) -> dict[str, Any]:
     }
 
 
-def ablation_text(found: Ablation) -> str:
-    """The answer as text: the least budgets first, then the factors."""
+def ablation_parts(found: Ablation) -> PageParts:
+    """The answer as parts of a page: the least budgets first, then the factors."""
     a, b = found.names
-    head = f"The least budget that {found.mechanism.name} needs as blocks of {a} are exchanged for those of {b}:"
+    least = Grid(
+        caption=f"The least budget that {found.mechanism.name} needs as blocks of {a} are exchanged for those of {b}",
+        heads=("blocks exchanged", "least budget", "constant", "power at 5 %"),
+        rows=tuple(_step_row(step, found) for step in found.steps),
+    )
     if not found.differing:
-        return "\n".join([f"{a} and {b} differ in no block.", "", *_table([_step_row(step, found) for step in found.steps])])
-    columns = ("blocks exchanged", "least budget", "constant", "power at 5 %")
-    rows = [columns, *(_step_row(step, found) for step in found.steps)]
-    lines = [head, "", *_table(rows), ""]
+        return [f"{a} and {b} differ in no block.", "", least]
     reasons: dict[str, list[str]] = {}
     for step in found.steps:
         why = step.reason.partition(";")[0]
@@ -73,14 +82,16 @@ def ablation_text(found: Ablation) -> str:
             why = f"no finite budget, as {left} and {right} show"
         if why:
             reasons.setdefault(why, []).append(_exchanged(step, found))
+    parts: list[Piece] = [least, ""]
     for why, steps in reasons.items():
-        lines += [*(f"  {step}" for step in steps), textwrap.fill(why, 110, initial_indent="    ", subsequent_indent="    "), ""]
-    lines += [f"What one block contributes, over {count(len(found.orders), 'order')} in which every step fits:", ""]
-    lines += _table([("block", "smallest factor", "largest factor", "mean"), *map(_factor_row, found.factors)])
+        parts += [Bullets(items=tuple(steps)), Padding(why, (0, 0, 0, 2)), ""]
+    parts.append(Grid(
+        caption=f"What one block contributes, over {count(len(found.orders), 'order')} in which every step fits",
+        heads=("block", "smallest factor", "largest factor", "mean"), rows=tuple(map(_factor_row, found.factors)),
+    ))  # fmt: skip
     if "output_divergence" in found.differing:
-        lines += ["", "Constants of two output divergences are no multiples of each other: compare the powers, which are those"]
-        lines += ["of the best test between two datasets at distance 1 that the constant allows."]
-    return "\n".join(lines)
+        parts += ["", _POWERS]
+    return parts
 
 
 def _exchanged(step: AblationStep, found: Ablation) -> str:
@@ -109,8 +120,3 @@ def _decimal(value: Bracket) -> str:
     """A bracket to four digits; both ends where they differ in these."""
     low, high = (f"{float(end):.4f}" for end in (value.lower, value.upper))
     return low if low == high else f"{low} to {high}"
-
-
-def _table(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    return ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]

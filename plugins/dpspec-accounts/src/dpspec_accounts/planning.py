@@ -38,7 +38,7 @@ from flint import ctx
 
 from dpspec import CommandAnswer
 from dpspec.plugin import Number, OutputDivergence, ParameterError, exact, number
-from dpspec.plugin.applications import count, did_you_mean, number_in_words, read_bytes
+from dpspec.plugin.applications import Grid, PageParts, Piece, count, did_you_mean, number_in_words, read_bytes
 from dpspec_accounts.account import Account, text_of
 from dpspec_accounts.errors import AccountError
 from dpspec_accounts.totals import Frame, Spent, frame_of
@@ -169,7 +169,7 @@ def plan(
     if chosen not in OBJECTIVES:
         raise ParameterError("objective", f"is none of {', '.join(OBJECTIVES)}", "choose one", value=str(chosen))
     found = _split(frame, spent, str(chosen), releases)
-    return CommandAnswer("account-plan", 0, plan_data(found), partial(plan_text, found), value=found)
+    return CommandAnswer("account-plan", 0, plan_data(found), partial(plan_parts, found), value=found)
 
 
 # --- reading --------------------------------------------------------------------------------------
@@ -347,28 +347,30 @@ def _deviation(variance: Fraction) -> str:
     return exact.rounded_up(number(variance).sqrt())
 
 
-def plan_text(found: SpendingPlan) -> str:
+def plan_parts(found: SpendingPlan) -> PageParts:
     """The plan for people."""
     parameter, has_before = found.cap.parameter, any(one.before is not None for one in found.releases)
-    heads = ["release", "times", f"{parameter} each", "standard deviation", *(["before"] if has_before else [])]
-    rows = [heads]
+    rows = []
     for one in found.releases:
         before = ["" if one.before is None else _deviation(one.before)] if has_before else []
         budget = number_in_words(number(one.budget))
-        rows.append([one.release.name, f"{one.release.times:,}", budget, _deviation(one.variance), *before])
-    widths = [max(len(row[place]) for row in rows) for place in range(len(heads))]
-    lines = [f"{count(len(found.releases), 'release')} under {found.cap}; nothing was charged", ""]
-    lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+        rows.append((one.release.name, f"{one.release.times:,}", budget, _deviation(one.variance), *before))
+    heads = ("release", "times", f"{parameter} each", "standard deviation", *(["before"] if has_before else []))
     what = "sum of weighted variances" if found.objective == "weighted" else "largest weighted variance"
     above = math.ceil((found.above - 1) * 10**6)
-    lines += ["", f"{what}: {exact.rounded_up(number(found.error))}, at most {above} millionths above the least possible one"]
+    parts: list[Piece] = [
+        f"{count(len(found.releases), 'release')} under {found.cap}; nothing was charged",
+        "",
+        Grid(caption="Budgets and errors", heads=heads, rows=tuple(rows)),
+        "",
+        f"{what}: {exact.rounded_up(number(found.error))}, at most {above} millionths above the least possible one",
+    ]
     if found.before is not None and found.spent_before is not None:
-        lines.append(_compared(found))
-    noise = found.noise
-    lines.append(f"standard deviations are of {noise} noise; discrete noise with the same parameter has no larger one")
+        parts.append(_compared(found))
+    parts.append(f"standard deviations are of {found.noise} noise; discrete noise with the same parameter has no larger one")
     if isinstance(found.cap.standard, MultDelta):
-        lines.append("Laplace noise needs no delta: all of it is left")
-    return "\n".join(lines)
+        parts.append("Laplace noise needs no delta: all of it is left")
+    return parts
 
 
 def _compared(found: SpendingPlan) -> str:

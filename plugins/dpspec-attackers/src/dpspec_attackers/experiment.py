@@ -43,6 +43,7 @@ from dpspec.plugin import (
     params,
     randomness,
 )
+from dpspec.plugin.applications import Grid, PageParts, Piece
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, SpecDocument
@@ -248,7 +249,7 @@ def attack(
         "not_run": [{"attacker": who, "reason": str(fault)} for who, fault in refused.items()],
     }
     code = 3 if any(one.undecided for one in found) else 0
-    return dp.CommandAnswer("attack", code, data, partial(_text, data, found), value=tuple(found))
+    return dp.CommandAnswer("attack", code, data, partial(_parts, data, found), value=tuple(found))
 
 
 def _checked(confidence: Any, targets: int) -> tuple[Fraction, int]:
@@ -588,7 +589,7 @@ def _points(value: Fraction, rounded: Callable[[Fraction], int] = round) -> str:
     return f"{rounded(value * 1000) / 10:+g}"
 
 
-def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
+def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     exact = data["method"] == "exact"
     best = max(found, key=lambda one: one.gain)
     records, unit = data["table"]["records"], data["table"]["unit"]
@@ -600,7 +601,7 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
         head += f", {ends}"
         if best.gain_interval[0] <= 0:
             head = f"No attack was shown to gain by the target's own record: the largest gain is {ends} percentage points"
-    lines = [
+    parts: list[Piece] = [
         f"{head}.",
         "",
         f"{data['specification']}, this table: {records:,} {unit} {'record' if records == 1 else 'records'}. "
@@ -608,9 +609,8 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
         f"Known of the target: {', '.join(data['known']) or 'nothing'}.",
         "",
     ]
-    rows: list[tuple[str, ...]] = [
-        ("attacker", "right with the record", "right without it", "gain in points", "claims with (right)", "without (right)")
-    ]
+    heads = ("attacker", "right with the record", "right without it", "gain in points", "claims with (right)", "without (right)")
+    rows: list[tuple[str, ...]] = []
     for one in found:
         scores = [
             _percent(s.value) if exact else f"{_percent(s.value)} ({_ends(s.interval, _percent)})"
@@ -619,10 +619,9 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
         ends = "" if exact else f" ({_ends(one.gain_interval, _points)})"
         claims = [f"{_short(s.claims)} ({_short(s.true_claims)})" for s in (one.with_record, one.without_record)]
         rows.append((str(one.attacker.name), *scores, f"{_points(one.gain)}{ends}", *claims))
-    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
-    lines += ["  " + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    lines += [f"  {one.attacker.name}: {one.undecided} targets undecided" for one in found if one.undecided]
-    lines += [f"  {one['attacker']} not run: {one['reason']}" for one in data["not_run"]]
+    parts.append(Grid(caption="The attackers", heads=heads, rows=tuple(rows)))
+    parts += [f"  {one.attacker.name}: {one.undecided} targets undecided" for one in found if one.undecided]
+    parts += [f"  {one['attacker']} not run: {one['reason']}" for one in data["not_run"]]
     sure = _percent(Fraction(data["confidence"]))
     how = (
         "Exact for this table: all outputs and all targets are listed; a guess among k values counts 1/k."
@@ -631,8 +630,7 @@ def _text(data: Mapping[str, Any], found: Sequence[AttackResult]) -> str:
         + ("the given release with the record, " if data["release"] else "each with a release of its own with the record, ")
         + f"and one of its own without it; {_seed(data['seed'])}. Intervals of {sure} each (Clopper and Pearson 1934)."
     )  # fmt: skip
-    lines += ["", how, "These totals are confidential: they depend on the table, and no promise covers them."]
-    return "\n".join(lines)
+    return [*parts, "", how, "These totals are confidential: they depend on the table, and no promise covers them."]
 
 
 def _seed(seed: int | None) -> str:

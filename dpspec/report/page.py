@@ -33,6 +33,8 @@ PageParts = Sequence[Piece]
 Mood = Literal["", "good", "bad", "open"]
 """The colour of a status word: green only for what was checked and is true."""
 
+_LONGEST_NAME = 40
+"""The head of a row stays on one line of a terminal up to so many characters; longer ones, such as paths, are folded."""
 _STYLES: dict[Mood, str] = {"": "bold", "good": GOOD, "bad": BAD, "open": OPEN}
 
 
@@ -113,8 +115,9 @@ class Grid:
 
     def __rich__(self) -> Piece:
         table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, header_style="bold", show_edge=False)
-        for head in self.heads:
-            table.add_column(Text(head), overflow="fold")
+        for place, head in enumerate(self.heads):
+            is_name = place == 0 and max(map(len, (head, *(row[0] for row in self.rows)))) <= _LONGEST_NAME
+            table.add_column(Text(head), overflow="fold", no_wrap=is_name)
         for row, mood in zip(self.rows, self.every_mood, strict=True):
             table.add_row(*map(Text, row), style=_STYLES[mood] if mood else "")
         return Group(Text(f"{self.caption}:", FAINT), table)

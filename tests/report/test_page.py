@@ -136,7 +136,8 @@ def test_lines_as_they_are_are_never_broken(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize(
-    ("words", "lines"), [("plain\ntext", "plain text"), (["a", Text("b", "bold")], "a b"), (Page(title="T", pieces=("a",)), "T a")]
+    ("words", "lines"),
+    [("plain\ntext", "plain text"), (["a", Text("b", "bold")], "a b"), (Page(title="T", pieces=("a",)), "T a")],
 )
 def test_an_answer_has_its_words_in_every_form(words, lines: str) -> None:
     answer = CommandAnswer("measure", 0, {"x": 1}, lambda: words)

@@ -114,6 +114,7 @@ def _accepted(_: click.Context, __: click.Parameter, value: str | None) -> tuple
 )
 @click.option("--locked", is_flag=True, help="Compare with dpspec.lock and verify only what changed since.")
 @click.option("--all", "everything", is_flag=True, help="With --locked, also verify unchanged files.")
+@click.option("--cache", metavar="DIR", help="Keep the results of files in DIR, and use them again while nothing changes.")
 @jobs_option
 @reasoned
 @reviewed
@@ -126,6 +127,7 @@ def verify(  # noqa: PLR0917 - one argument for each option
     accept: tuple[Word, ...],
     locked: bool,
     everything: bool,
+    cache: str | None,
     jobs: int | None,
     verbose: bool,
     as_json: bool,
@@ -146,9 +148,13 @@ def verify(  # noqa: PLR0917 - one argument for each option
     With --locked, files are compared with the lock that `dpspec lock` wrote. New, missing or worse files fail. Unchanged files
     are not verified again, unless a package of dpspec changed. Without FILES_OR_DIRS, the files of the lock are compared.
 
+    With --cache, the results of files that did not change are read from DIR, if nothing that is installed has changed since. The
+    output is the same. It is not used with --function or --witnesses. Trust the folder as you trust the installation.
+
     \b
     Examples:
       dpspec verify specs
+      dpspec verify specs --cache .dpspec-cache
       dpspec verify survey.dpspec.toml --function survey:survey --seed 1
       dpspec verify survey.dpspec.toml --function survey:table --dataset pandas
       dpspec verify specs --jobs 4
@@ -176,8 +182,13 @@ def verify(  # noqa: PLR0917 - one argument for each option
 
         named, raised = NamedFunction(path=function, sampling=Sampling(**given)), (FunctionError,)
     judge = partial(_judged, as_json=as_json, verbose=verbose, function=named, release=release, witnesses=witnesses)
-    with Work("verifying") as work:
-        return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
+    if cache is None or witnesses is not None or named is not None:  # what is written, or code that is not installed
+        with Work("verifying") as work:
+            return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
+    from dpspec.cli.cache import cache_at
+
+    with cache_at(cache, {"as_json": as_json, "verbose": verbose, "release": release}) as results, Work("verifying") as work:
+        return each_file("verify", paths, as_json, judge, accept, jobs=jobs, cache=results, work=work)
 
 
 def _locked(  # noqa: PLR0917 - one argument for each option

@@ -33,6 +33,7 @@ from dpspec.base.errors import (
     OwnFaultError,
     PluginContractError,
     UnreadableFileError,
+    count,
     harmless_page,
 )
 from dpspec.base.jobs import FEW, in_order, jobs_for
@@ -42,6 +43,7 @@ from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_pa
 
 if TYPE_CHECKING:
     from dpspec.base.display import Showable
+    from dpspec.cli.cache import ResultCache
     from dpspec.report.figures import FigureFile
     from dpspec.report.terminal import Work
 
@@ -473,6 +475,7 @@ def each_file(
     jobs: int | None = 1,
     few: int = FEW,
     together: Callable[[str | Path, JudgedFile], None] | None = None,
+    cache: ResultCache | None = None,
     work: Work | None = None,
 ) -> int:
     """Judge every file, whatever happens to the others; print each result as soon as it and those before it are there.
@@ -483,6 +486,7 @@ def each_file(
         jobs: so many files at once; None for one for each processor.
         few: up to so many files the default is one process.
         together: called in this process with each file in order and how it ended; raises what is wrong of it among the others.
+        cache: where results are kept, and used again.
         work: shows how far the work is.
 
     Returns:
@@ -501,11 +505,18 @@ def each_file(
         else:
             known.update(found)
             files += [(file, None) for file in found]
-    at_once = jobs_for(jobs, len(files), few)
+    entries = [None if cache is None or fault is not None else cache.entry(Path(path)) for path, fault in files]
+    known_results = [None if cache is None else cache.read(entry) for entry in entries]
+    left = [file for file, known_result in zip(files, known_results, strict=True) if known_result is None]
+    at_once = jobs_for(jobs, len(left), few)
     attempt = _Attempt(judge, raised, work if at_once == 1 else None)
+    computed = in_order(attempt, left, at_once, _lost) if left else iter(())
     words: list[Word] = []
     results = []
-    for (given, _), judged in zip(files, in_order(attempt, files, at_once, _lost), strict=True):
+    for (given, _), entry, known_result in zip(files, entries, known_results, strict=True):
+        judged = next(computed) if known_result is None else (known_result, "")
+        if cache is not None and known_result is None and not judged[1]:
+            cache.write(Path(given), entry, judged[0])
         (word, data, page), faults = judged if together is None else _among(given, judged, together)
         words.append(word)
         results.append(data)
@@ -523,6 +534,8 @@ def each_file(
         say_data(command, code, {"files": results})
     elif len(words) > 1:
         say(text.summary(words))
+    if cache is not None and cache.found:
+        say(f"{cache.found} of {count(len(files), 'result')} from the cache", err=True)
     return code
 
 

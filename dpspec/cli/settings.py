@@ -29,7 +29,7 @@ def project_settings(folder: Path | None = None) -> Mapping[str, Any]:
         folder: where the search begins; the working directory, where it is left out.
 
     Returns:
-        `paths` (below the folder of the file), `format`, `jobs` and `cap`, as far as they are set.
+        `paths` (below the folder of the file), `format`, `jobs`, `cap` and `cache` (below it, too), as far as they are set.
 
     Raises:
         UnreadableFileError: the file is no TOML.
@@ -105,7 +105,15 @@ def _cap(value: Any, subject: str, _: Path) -> str:
     return str(value)
 
 
-READERS: Mapping[str, Callable[[Any, str, Path], Any]] = {"paths": _paths, "format": _format, "jobs": _jobs, "cap": _cap}
+def _cache(value: Any, subject: str, place: Path) -> str:
+    if not isinstance(value, str) or not value:
+        raise WrongShapeError(subject, "must be a folder", 'write cache = ".dpspec-cache"')
+    return os.path.relpath(place / value)
+
+
+READERS: Mapping[str, Callable[[Any, str, Path], Any]] = {
+    "paths": _paths, "format": _format, "jobs": _jobs, "cap": _cap, "cache": _cache,
+}  # fmt: skip
 
 
 def defaults_of(command: click.Command, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -126,6 +134,6 @@ def defaults_of(command: click.Command, name: str, settings: Mapping[str, Any]) 
             found["paths"] = settings["paths"]
         elif one.name == "as_json" and isinstance(one.type, click.Choice) and settings.get("format") in one.type.choices:
             found["as_json"] = settings["format"]
-        elif one.name in ("jobs", "cap") and one.name in settings:
+        elif one.name in ("jobs", "cap", "cache") and one.name in settings:
             found[one.name] = settings[one.name]
     return found

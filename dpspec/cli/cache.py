@@ -1,0 +1,180 @@
+"""Results of files that are used again, as long as nothing has changed on which they depend.
+
+A result depends on the file, by its bytes and its path; on what was asked, and on the width and colours in which it is printed;
+and on the installation: Python, the platform, the variables of dpspec in the environment, every installed distribution with its
+version and the list of its files with their hashes, the contents of the packages that dpspec loads, and the Python files of
+distributions that are installed from a folder. All of this is hashed into the name of an entry, so that a change of any of it
+finds none. The folder is trusted as the installation is: whoever may write into it may write any result.
+
+Code that a plugin imports from outside of installed distributions, or data that it reads, are not seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from importlib.metadata import Distribution, distributions
+from importlib.util import find_spec
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from dpspec.base.errors import ReleaseError
+from dpspec.base.files import write_bytes
+from dpspec.base.words import Word
+from dpspec.report.terminal import width
+
+FORMAT = 1
+_LOOK = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
+"""Variables of the environment by which colours are chosen."""
+_LISTS = ("RECORD", "entry_points.txt")
+_LEFT_OUT = ("venv", "node_modules", "__pycache__")
+KEPT = (Word.HOLDS, Word.MINIATURE, Word.RECORDED, Word.UNCHECKED, Word.REFUTED, Word.MISSED)
+"""The results that are kept. An undecided one is computed again, as another machine may decide it, and so is an error."""
+INSTALLATIONS = 4
+"""The results of so many installations are kept; those of the ones that were used least recently are removed."""
+
+JudgedFile = tuple[Word, dict[str, Any], str]
+
+
+class ResultCache:
+    """The results of one command in a folder.
+
+    Args:
+        folder: where they are; it is made where it does not exist.
+        asked: what was asked of each file, by name.
+    """
+
+    def __init__(self, folder: Path, asked: Mapping[str, object]) -> None:
+        look = {name: os.environ.get(name) for name in _LOOK}
+        every = {**asked, **look, "terminal": sys.stdout is not None and sys.stdout.isatty(), "width": width()}
+        self._folder, self._asked = folder, sorted((name, repr(value)) for name, value in every.items())
+        self.found = 0
+        self._written: list[Path] = []
+
+    def __enter__(self) -> ResultCache:
+        self._results.mkdir(parents=True, exist_ok=True, mode=0o700)
+        os.utime(self._results)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
+        if self._written and installation() != self._installation:  # some results are those of other code than the name says
+            for path in self._written:
+                path.unlink(missing_ok=True)
+        ages = sorted((one for one in self._folder.iterdir() if one.is_dir()), key=lambda one: one.stat().st_mtime, reverse=True)
+        for old in ages[INSTALLATIONS:]:
+            shutil.rmtree(old, ignore_errors=True)
+
+    @cached_property
+    def _installation(self) -> str:
+        return installation()
+
+    @property
+    def _results(self) -> Path:
+        return self._folder / self._installation[:32]
+
+    def entry(self, path: Path) -> Path | None:
+        """Where the result of a file is; None where the file cannot be read."""
+        try:
+            content = hashlib.sha256(path.read_bytes()).hexdigest()
+        except OSError:
+            return None
+        named = json.dumps([FORMAT, self._installation, self._asked, str(path), content])
+        return self._results / f"{hashlib.sha256(named.encode()).hexdigest()}.json"
+
+    def read(self, entry: Path | None) -> JudgedFile | None:
+        """The result of an entry; None where there is none, or its file is damaged."""
+        if entry is None:
+            return None
+        try:
+            checksum, _, body = entry.read_bytes().partition(b"\n")
+        except OSError:
+            return None
+        if hashlib.sha256(body).hexdigest().encode() != checksum:
+            return None
+        word, data, page = json.loads(body)
+        self.found += 1
+        return Word[word], data, page
+
+    def write(self, path: Path, entry: Path | None, judged: JudgedFile) -> None:
+        """Keep the result of a file, if the file is still the one that the entry names.
+
+        Raises:
+            ReleaseError: the folder cannot be written.
+        """
+        word, data, page = judged
+        if entry is None or word not in KEPT or self.entry(path) != entry:
+            return
+        body = json.dumps([word.name, data, page]).encode()
+        write_bytes(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+        self._written.append(entry)
+
+
+def cache_at(folder: str, asked: Mapping[str, object]) -> ResultCache:
+    """The cache in a folder.
+
+    Raises:
+        ReleaseError: the folder is no folder.
+    """
+    path = Path(folder)
+    if path.exists() and not path.is_dir():
+        raise ReleaseError("folder", "is a file", "name a folder, or one that does not exist yet", value=folder)
+    return ResultCache(path, asked)
+
+
+def installation() -> str:
+    """A hash of all that is installed, as far as it can change a result."""
+    digest = hashlib.sha256()
+    for part in _parts():
+        content = part.encode(errors="surrogateescape") if isinstance(part, str) else part
+        digest.update(len(content).to_bytes(8, "big") + content)
+    return digest.hexdigest()
+
+
+def _parts() -> Iterator[str | bytes]:
+    yield from (sys.version, sys.platform, platform.machine())
+    yield from (f"{name}={value}" for name, value in sorted(os.environ.items()) if name.startswith(("DPSPEC_", "PYTHON")))
+    known = sorted(distributions(), key=lambda one: (one.metadata["Name"] or "", one.version or ""))
+    for one in known:
+        yield from (one.metadata["Name"] or "", one.version or "", *(one.read_text(name) or "" for name in _LISTS))
+    loaded = {"dpspec", *(point.module.partition(".")[0] for one in known for point in _own(one))}
+    for name in sorted(loaded):
+        spec = find_spec(name)
+        places = [] if spec is None else [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.origin else [])]
+        for place in places:
+            yield from _contents(Path(place), "*")
+    for one in known:
+        folder = None if one.metadata["Name"] in loaded or any(_own(one)) else _source_folder(one)
+        if folder is not None:
+            yield from _contents(folder, "*.py")
+
+
+def _own(one: Distribution) -> Iterator[Any]:
+    """The entry points by which dpspec loads a distribution."""
+    return (point for point in one.entry_points if point.group.partition(".")[0] == "dpspec")
+
+
+def _source_folder(one: Distribution) -> Path | None:
+    """The folder that a distribution is installed from, where Python imports it from there."""
+    try:
+        origin = json.loads(one.read_text("direct_url.json") or "{}")
+    except ValueError:
+        return None
+    url = urlsplit(origin.get("url", ""))
+    return Path(unquote(url.path)) if origin.get("dir_info", {}).get("editable") and url.scheme == "file" else None
+
+
+def _contents(place: Path, pattern: str) -> Iterator[str | bytes]:
+    """The names and contents of files; what Python compiles, hidden folders and environments of Python are left out."""
+    for file in [place] if place.is_file() else sorted(place.rglob(pattern)):
+        inside = () if file == place else file.relative_to(place).parts
+        is_left_out = file.suffix == ".pyc" or any(part.startswith(".") or part in _LEFT_OUT for part in inside)
+        if not is_left_out and file.is_file():
+            yield from (str(file), file.read_bytes())

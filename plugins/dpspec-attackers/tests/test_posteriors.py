@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
 import pytest
 from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
-from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
+from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
 from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
@@ -23,6 +24,8 @@ from dpspec.base.errors import (
     PriorError,
 )
 from dpspec.base.exact import Bracket, ln, number
+from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.multiverse import LevelSets
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
@@ -374,3 +377,34 @@ def test_a_target_that_is_certain_has_an_error_of_its_own(prior):
 def test_the_domain_of_priors_tells_what_it_takes():
     assert "sum to 1" in Weighted().describe()
     assert Weighted().read("uniform", "prior") == Weighted().read((), "prior") == ()
+
+
+def test_what_holds_inside_universes_is_no_statement_about_a_prior_that_crosses_them():
+    """The published bit tells of the target through the other record, though the target's own record never shows in it."""
+    laws = {(0, 0): (3, 4, 2), (0, 1): (3, 4, 2), (1, 0): (3, 2, 2), (1, 1): (3, 4, 2)}
+    weights = {(0, 0): 2, (0, 1): 3, (1, 0): 3}
+    spec = bits(2).replace(multiverse=LevelSets(invariants=(LinearMap(rows=((0, 1),), label="second"),)))
+    prior = [(list(dataset), Fraction(weight, 8)) for dataset, weight in weights.items()]
+    loud = Listed({dataset: FiniteLaw.from_weights(dict(enumerate(law))) for dataset, law in laws.items()})
+    rows = {(row.quantity, dict(row.at).get("candidates")): row for row in risk(spec, ArbitraryPrior(prior=prior), loud).rows}
+
+    found = []
+    for outcome, second, record in itertools.product(range(3), (0, 1), (0, 1)):
+        seen = {x: Fraction(w * laws[x][outcome], sum(laws[x])) for x, w in weights.items() if x[1] == second}
+        before = Fraction(sum(w for x, w in weights.items() if x[0] == record), sum(weights.values()))
+        found.append(sum(mass for x, mass in seen.items() if x[0] == record) / sum(seen.values()) / before)
+    assert ("posterior by prior, largest", None) not in rows
+    assert rows["posterior by prior, largest", ANY].own[0].value == Bracket.exactly(max(found))
+    inside = rows["posterior by prior, largest", "left open by what is published"]
+    assert "one universe" in inside.own[0].assumption
+
+
+def test_where_no_outcome_is_possible_without_the_record_no_ratio_is_small():
+    """The published size differs: each ratio is infinite, and the smallest of them is not 0."""
+    total = LevelSets(invariants=(Marginal(attributes=(), unit="person"),))
+    spec = letters(1, least=0).replace(input_divergence=SymmetricDifference(unit="person"), multiverse=total)
+    even = FiniteLaw.from_weights({0: 1, 1: 1})
+    prior = [[[["a"]], Fraction(1, 2)], [[["b"]], Fraction(1, 2)]]
+    loud = Listed(dict.fromkeys(spec.space.datasets(), even))
+    found = ArbitraryPrior(prior=prior, counterfactual="dropped", factors=[], distance=1).under(loud, spec)
+    assert all(said.value.lower.is_infinite for said in found if "without it" in said.quantity)

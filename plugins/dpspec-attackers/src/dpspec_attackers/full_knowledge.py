@@ -354,12 +354,20 @@ class ArbitraryPrior(AttackerModel):
         check_compared(spec, world, self._step(spec), self.way)
         for record in world.records:
             check_uncertain(world.belief(record), f"the target's record {record}")
+        whole = tuple(self._own([world]))
         if not spec.multiverse.induced_by():
-            return tuple(self._own([world]))
-        certain = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+            return whole
+        caused, prior = (attrs.evolve(found, is_listed=True) for found in (self._candidates(spec), self._wholes(spec)))
+        if caused.is_plain:  # the record never shows in what is published, which may tell of the others all the same
+            shown = tuple(statement for statement in whole if statement.quantity == PRIOR)
+            plain = tuple(statement for statement in whole if statement.quantity != PRIOR)
+        else:
+            shown, plain = whole, ()
+        certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in shown)
         inside = [part for part in world.by_universe() if not self._tells(part)]
-        found = attrs.evolve(self._candidates(spec), is_listed=True)
-        return (*certain, *found.left_open(self._own(inside) if inside else ()))
+        own = tuple(self._own(inside)) if inside else ()
+        left = ((prior if one.quantity == PRIOR else caused, one) for one in own if one.quantity in {two.quantity for two in shown})
+        return (*plain, *certain, *(said for found, one in left for said in found.left_open([one])))
 
     def _tells(self, world: World) -> bool:
         """Whether published facts distinguish the world without the target's record from the one with it."""
@@ -371,7 +379,7 @@ class ArbitraryPrior(AttackerModel):
         values = [value for _, _, held in ratios for value in held.values()]
         theorem, known = "exact Bayes (Kifer et al. 2022)", "the prior as given" if self.prior else "the uniform prior"
         highest = NO_BOUND if None in values else Bracket.exactly(max(value for value in values if value is not None))
-        lowest = min((value for value in values if value is not None), default=Fraction(0))
+        lowest = min((value for value in values if value is not None), default=exact.INFINITY)
         yield said(MOST, (), Sense.EQUALS, highest, theorem, known)
         yield said(LEAST, (), Sense.EQUALS, lowest, theorem, known)
         most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())

@@ -9,8 +9,10 @@ from fractions import Fraction
 import pytest
 from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
+from dpspec_attackers.tester import CompoundTester
 from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
-from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
+from dpspec_divergences import AddRemove, DNor, Mult, Neighbour, Pbdp, Renyi, SymmetricDifference
+from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
 from hypothesis import assume, given, strategies as st
@@ -408,3 +410,33 @@ def test_where_no_outcome_is_possible_without_the_record_no_ratio_is_small():
     loud = Listed(dict.fromkeys(spec.space.datasets(), even))
     found = ArbitraryPrior(prior=prior, counterfactual="dropped", factors=[], distance=1).under(loud, spec)
     assert all(said.value.lower.is_infinite for said in found if "without it" in said.quantity)
+
+
+def test_a_distance_that_is_asked_for_is_not_that_of_every_replaced_record():
+    """The second bit weighs 3: two datasets that differ in both are 4 apart, whatever distance is asked for."""
+    spec = bits(2, epsilon=1).replace(input_divergence=PersonalWeights(weights=("1", "3")))
+    loud = PersonalisedResponse(keep_probabilities=("7/10", "19/20"))
+    prior = [[[0, 0], "99/100"], [[1, 1], "1/100"]]
+    for distance in (None, 1):
+        report = risk(spec, ArbitraryPrior(prior=prior, factors=[], distance=distance), loud)
+        assert not report.exceeded
+    tail = [said for said in ArbitraryPrior(distance=1).worst_case(spec) if said.quantity.startswith("probability")]
+    assert all("a record replaced is at distance 1" in said.assumption for said in tail)
+    assert "is at distance 1" in CompoundTester(distance=1).worst_case(spec)[0].assumption
+
+
+def test_a_record_that_may_only_be_left_out_is_replaced_in_two_steps():
+    """Neighbours by one record more or less: from (a, a) to (b, b) are four steps, and each may double the ratio."""
+    added = letters(2, least=0, epsilon="ln(2)").replace(input_divergence=Neighbour(relation=AddRemove()))
+    counts = {x: sum({"a": 1, "b": -1, "c": 0}[record[0]] for record in x) + 2 for x in added.space.datasets()}
+
+    def noisy(count):
+        """Two-sided geometric noise of ratio 1/2, cut off at the ends."""
+        ends = {0: Fraction(2, 3), 4: Fraction(2, 3)}
+        return FiniteLaw.of({out: ends.get(out, Fraction(1, 3)) / 2 ** abs(out - count) for out in range(5)})
+
+    prior = [[[["a"], ["a"]], "1/1000"], [[["b"], ["b"]], "999/1000"]]
+    attacker = ArbitraryPrior(prior=prior, counterfactual="dropped", factors=[])
+    report = risk(added, attacker, Listed({x: noisy(count) for x, count in counts.items()}))
+    assert not report.exceeded
+    assert next(str(row.worst[0].value) for row in report.rows if row.quantity == "posterior by prior, largest") == "16"

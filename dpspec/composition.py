@@ -51,6 +51,7 @@ class Part:
         standing: the status of its claim, where it was checked.
         besides: further statements of its file: assumptions, steps outside of the guarantee, further promises.
         times: how often it is released, each time with noise of its own.
+        stand_ins: the blocks of its file that are made up; what is proved of them is proved of no release.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Part:
     standing: Standing | None = attrs.field(default=None, eq=False)
     besides: tuple[str, ...] = attrs.field(default=(), eq=False)
     times: int = 1
+    stand_ins: tuple[str, ...] = attrs.field(default=(), eq=False)
 
     @property
     def name(self) -> str:
@@ -68,10 +70,11 @@ class Part:
     def proved(self) -> PrivacySpec:
         """The specification with the constant that is proved of the mechanism, where that is below the budget promised.
 
-        Both are true of a verified mechanism: it satisfies the same four blocks with the smaller budget.
+        Both are true of a verified mechanism: it satisfies the same four blocks with the smaller budget. Where the mechanism or the
+        space stands in for what is not known, the release itself is known by its promise alone.
         """
         spec = self.spec
-        constant = None if self.standing is None else self.standing.constant
+        constant = None if self.standing is None or self.stand_ins else self.standing.constant
         value = spec.budget.uniform()
         if constant is None or value is None or self.standing is None or self.standing.word is not Word.VERIFIED:
             return spec
@@ -607,7 +610,7 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
         limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
         limits += [f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts]
-        parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits)))
+        parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits), stand_ins=document.stand_ins))
     return tuple(parts)
 
 
@@ -631,6 +634,7 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
     standings = {
         f"{line.part.id}-standing": line.part.standing.sentence for line in found.lines if line.part.standing is not None
     }
+    limits = {f"{line.part.id}-limit-{place}": text for line in found.lines for place, text in enumerate(line.part.besides, 1)}
     summary = f"composed from {', '.join(line.part.name for line in found.lines)}: {found.rule} ({found.citation})"
     if found is not promised:
         summary += f"; with proved constants, where {promised.spec.budget} is promised"
@@ -639,5 +643,5 @@ def composed_document(found: Composition, *, id: str, title: str) -> SpecDocumen
         title=title,
         spec=found.spec,
         ledger=Ledger(parameter=found.spec.budget.parameter, parts=amounts) if adds_up else None,
-        source=(("document", summary), *standings.items(), *steps.items()),
+        source=(("document", summary), *standings.items(), *limits.items(), *steps.items()),
     )

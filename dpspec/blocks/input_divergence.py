@@ -145,6 +145,14 @@ class InputDivergence(Promising, ABC):
         """The divergence as a price of changing records one by one; None when it is none, or that is not known."""
         return None
 
+    def unit_price(self, space: DatasetSpace) -> Number | None:
+        """A number c with d(x, x') <= c k where k records of one unit were changed one by one, each as `in_words` says.
+
+        Of a neighbour form, the steps of a path of neighbours are counted. None when nothing bounds them, or that is not known.
+        `counted_unit` bounds d from below, and this from above: where one change can count more than 1, the two differ.
+        """
+        return None
+
     def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
         """Vectors of whole numbers of which at most d(x, x') add up to x' - x, for all lists x, x' of so many whole numbers at
         finite distance; those that run against them among them. None when there are none, or too many."""
@@ -197,6 +205,7 @@ class InputDivergence(Promising, ABC):
         "apart_inside": apart_inside,
         "counted_unit": counted_unit,
         "record_steps": record_steps,
+        "unit_price": unit_price,
         "number_steps": number_steps,
         "numbers_within": numbers_within,
         "path_form": path_form,
@@ -254,6 +263,11 @@ class WithinDistance(InputDivergence):
     def record_steps(self, space: DatasetSpace) -> RecordSteps | None:
         steps = self.of.record_steps(space)
         return None if steps is None or steps.within is not None else attrs.evolve(steps, within=self.most)
+
+    def unit_price(self, space: DatasetSpace) -> Number | None:
+        """One step, where one change of a record is within the distance."""
+        price = self.of.unit_price(space)
+        return None if price is None or price > self.most else number(1)
 
     def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
         """One step from each neighbour to the other."""

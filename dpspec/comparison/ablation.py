@@ -27,7 +27,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risks.attack_bounds import allowed_power
+from dpspec.risks.attack_bounds import power_at_step
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 
@@ -175,7 +175,7 @@ def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechan
 
 def _power(spec: PrivacySpec, constant: Bracket) -> Bracket | None:
     try:
-        low, high = (allowed_power(spec.output_divergence, end, LEVEL) for end in (constant.lower, constant.upper))
+        low, high = (power_at_step(spec, end, LEVEL) for end in (constant.lower, constant.upper))
     except DpspecError:
         return None
     return Bracket(lower=low.lower, upper=high.upper)

@@ -32,7 +32,7 @@ from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import LargerBudget, constant_of, determined
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
-from dpspec.risks.attack_bounds import allowed_power
+from dpspec.risks.attack_bounds import power_at_step
 
 LOOKED_AT, PAIRS = 600, 5000
 """The number of datasets of a small space, and of pairs, that are searched for two of one universe at a small distance."""
@@ -334,5 +334,5 @@ def _attack(side: YardstickSide, level: Fraction) -> Attack:
     constant = constant_of(spec)
     if constant is None:
         return Attack(spec=spec, power=None, loss=None)
-    divergence = spec.output_divergence
-    return Attack(spec=spec, power=allowed_power(divergence, constant, level), loss=divergence.largest_loss(constant))
+    power, loss = power_at_step(spec, constant, level), spec.output_divergence.largest_loss(constant)
+    return Attack(spec=spec, power=power, loss=loss if spec.covers_both_orders else None)

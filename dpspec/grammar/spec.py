@@ -98,6 +98,11 @@ class PrivacySpec(Showable):
             )  # fmt: skip
         return found
 
+    @property
+    def covers_both_orders(self) -> bool:
+        """Whether what is promised of x against x' is promised of x' against x, since d_X or d_Pr is symmetric."""
+        return self.input_divergence.is_symmetric or self.output_divergence.is_symmetric
+
     def bound(self, universe: Universe) -> Number:
         """The Lipschitz constant that the budget allows in a universe."""
         return self.output_divergence.lipschitz(self.budget.parameter, self.budget.at(universe, self.space))

@@ -112,7 +112,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.report.text import counted, summary as outcome_summary, verdict_lines
 from dpspec.report.yardsticks import power_in_words
-from dpspec.risks.attack_bounds import allowed_power
+from dpspec.risks.attack_bounds import allowed_power, power_at_step
 from dpspec.risks.engine import RiskRow, at_universe_of, dataset_of, parsed
 from dpspec.risks.numbers import RiskNumbers
 from dpspec.scaffold import write_schema, write_spec
@@ -284,6 +284,7 @@ __all__ = [
     "parameters",
     "parse",
     "parsed",
+    "power_at_step",
     "power_in_words",
     "power_lines",
     "printed",

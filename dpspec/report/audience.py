@@ -315,7 +315,8 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["never"]
     elif numbers:
         caught = _sentence(numbers[POWER.format(Fraction(1, 20))], language)
-        yield said["odds_known" if known else "odds"].format(caught=caught)
+        alike = known or step.candidates.may_differ  # of a large space, ideas that differ in a fact may not have been found
+        yield said["odds_known" if alike else "odds"].format(caught=caught)
         twice, tenfold = (_sentence(numbers[GROWTH.format(factor)], language) for factor in FACTORS)
         yield said["growth"].format(twice=twice, tenfold=tenfold)
     if numbers:

@@ -283,7 +283,7 @@ def _is_within(spec: PrivacySpec, left: Dataset, right: Dataset, reach: Number) 
 
 def _largest(spec: PrivacySpec, reach: Number) -> Number:
     """A number above eps_D d_X(x, x') for all pairs within reach."""
-    if not spec.input_divergence.is_symmetric and not spec.output_divergence.is_symmetric:
+    if not spec.covers_both_orders:
         return INFINITY
     value = spec.budget.uniform()
     if value is not None:

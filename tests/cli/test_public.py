@@ -9,7 +9,7 @@ import string
 import pytest
 
 from dpspec import read
-from dpspec.api import document_at
+from dpspec.api import build, document_at
 from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.report.audience import audience_data, catalogue
@@ -109,6 +109,31 @@ def test_a_published_total_does_not_give_a_person_away(told):
     exact, limit = told(**blocks)[1:3]
     assert "A change of distance 1 always shows in them" in exact
     assert re.search(r"a change of distance 2 or less that the promise covers\. .* in at most 4[56] of 100 cases", limit)
+
+
+@pytest.mark.parametrize(
+    ("space", "distance", "fact"),
+    [
+        ({"type": "bit-vectors", "length": 40}, "hamming-ordered", {"type": "linear-map", "rows": [[0] * 39 + [1]], "label": "last"}),
+        (
+            {"type": "integer-counts", "length": 30, "high": 9},
+            "l1",
+            {"type": "linear-map", "rows": [[0] * 29 + [1]], "label": "last"},
+        ),
+    ],
+)
+def test_no_limit_is_told_for_two_ideas_that_a_published_fact_tells_apart(space, distance, fact):
+    """In a space too large to list, no two such datasets were found; there are some nevertheless."""
+    asked = build(
+        space=space,
+        multiverse={"invariants": [fact]},
+        input_divergence={"type": distance},
+        output_divergence={"type": "mult"},
+        budget={"epsilon": 1},
+    )
+    told = audience_data(asked, "public", Standing(word=Word.UNCHECKED, reason="of the test"))["paragraphs"]
+    (odds,) = (one for one in told if "names the wrong idea" in one)
+    assert "two ideas that agree in all facts that are published exactly" in odds
 
 
 def test_what_is_published_may_leave_nothing(told):

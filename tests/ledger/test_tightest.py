@@ -25,12 +25,13 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.composition import Part, compose
+from dpspec.composition import Part, compose, compose_files, composed_text
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import least_factor
 from dpspec.reason.search import derive, moved, rules_of
+from dpspec.specfile.writer import to_toml
 from dpspec.verifier.exhaustive import verify
 
 NEAR = Neighbour(relation=DifferInOnePosition())
@@ -169,3 +170,17 @@ def swapped(text):
     """The specification text with all distances for those of neighbours."""
     whole = text.replace('type = "neighbour"', 'type = "hamming-ordered"')
     return "\n".join(line for line in whole.splitlines() if not line.startswith("relation"))
+
+
+@pytest.mark.parametrize("block", ["mechanism", "space"])
+def test_what_is_proved_of_a_stand_in_lowers_no_total(block, tmp_path):
+    """Where the mechanism or the space is made up, the release is known by its promise alone; the written total says so."""
+    path = tmp_path / "made-up.dpspec.toml"
+    known = to_toml(spec(Mult(), 4), installed().registry, id="made-up", title="A promise")
+    mechanism = '\n[mechanism]\ntype = "randomised-response"\nkeep_probability = "3/4"\n'
+    path.write_text(known + mechanism, encoding="utf-8")
+    proved = compose_files([f"{path}=2"], installed().registry)
+    path.write_text(f'{known}{mechanism}\n[provenance]\n{block} = {{ how = "assumed", because = "ours" }}\n', encoding="utf-8")
+    promised = compose_files([f"{path}=2"], installed().registry)
+    assert (proved.best.spec.budget.uniform(), promised.best.spec.budget.uniform()) == (2 * ln(3), 8)
+    assert "ours" in composed_text(promised, tmp_path / "total.dpspec.toml", installed().registry)

@@ -5,14 +5,18 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from dpspec_divergences import DNor, FDivergence, Renyi
+from dpspec_deployments.catalogue import power_of
+from dpspec_divergences import DNor, FDivergence, Mult, Renyi
 
+from dpspec.api import build
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.comparison.ablation import ablate
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
-from dpspec.risks.attack_bounds import allowed_excess, allowed_power
+from dpspec.laws.trade_off import largest_power
+from dpspec.risks.attack_bounds import allowed_excess, allowed_power, power_at_step
 
 
 @attrs.frozen
@@ -70,3 +74,23 @@ def test_the_order_that_binds_may_be_the_second() -> None:
     """Of P(S) = x and Q(S) = 9/10 the ratio of P to Q is at most 10/9; that of the complements, Q to P, is at most 2."""
     assert allowed_power(OneWay(), ln(2), "9/10").upper.as_fraction() <= Fraction(19, 20) + STEP
     assert allowed_excess(OneWay(), ln(2), Bracket.exactly(Fraction(3, 2))).upper <= number("3/4") + number(STEP)
+
+
+def test_a_promise_in_one_direction_limits_no_test_in_the_other() -> None:
+    """A sample of the open records: one that is left out is never seen, and one that takes the place of a secret one may be."""
+    blocks = {
+        "space": {"type": "records", "most": 2, "attributes": [{"name": "kind", "categories": ["open", "secret"]}]},
+        "input_divergence": {"type": "one-sided", "attribute": "kind", "sensitive": ["secret"]},
+        "output_divergence": {"type": "mult-one-way"},
+        "budget": {"epsilon": "ln(3)"},
+        "mechanism": {"type": "open-sample", "attribute": "kind", "sensitive": ["secret"], "keep_probability": "2/3"},
+    }
+    found = build(**blocks)
+    own = found.mechanism
+    assert own is not None
+    pair = own.law((("open",),), found.spec.space).against(own.law((("secret",),), found.spec.space))
+    most = max(largest_power(way, Fraction(1, 20)).lower for way in (pair, pair.reverse()))
+    stated = power_at_step(found.spec, ln(3), "1/20"), power_of(found.spec), ablate(found.spec, found.spec, own).steps[0].power
+    assert all(value is not None and value.upper >= most for value in stated)
+    both = found.spec.replace(output_divergence=Mult())
+    assert power_at_step(both, ln(3), "1/20") == allowed_power(Mult(), ln(3), "1/20")

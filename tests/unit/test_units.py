@@ -103,3 +103,39 @@ def test_a_promise_for_a_day_is_told_for_a_month_beside_another_one():
 
     notes = compare(spec(), spec("user-month")).notes
     assert any("follows epsilon = 62 for one user-month" in note for note in notes)
+
+
+DAYS = {"type": "bit-vectors", "length": 9, "unit": "user-day"}
+CHAIN = {"type": "policy", "unit": "user-day", "edges": [["0", "1"], ["1", "2"], ["2", "3"]]}
+VISITS = {"type": "ordered-records", "unit": "user-day", "least": 9, "most": 9, "attributes": [{"name": "visits", "count": 4}]}
+
+
+@pytest.mark.parametrize(
+    ("space", "distance", "first", "last"),
+    [
+        (DAYS, {"type": "hamming-ordered", "unit": "user-day"}, [0] * 9, [1] * 7 + [0] * 2),
+        (DAYS, {"type": "personal-weights", "weights": ["3"] * 9, "unit": "user-day"}, [0] * 9, [1] * 7 + [0] * 2),
+        (VISITS, CHAIN, [["0"]] * 9, [["3"]] * 7 + [["0"]] * 2),
+        (VISITS, {"type": "edit-distance", "unit": "user-day", "replacing": 2}, [["0"]] * 9, [["3"]] * 7 + [["0"]] * 2),
+    ],
+)
+def test_the_promise_for_a_week_covers_two_datasets_that_differ_in_seven_days(space, distance, first, last):
+    """One change may count more than 1: by a weight, along the edges of a policy, as an entry that goes and one that comes."""
+    asked = build(
+        space=space, input_divergence=distance, output_divergence={"type": "mult"}, budget={"epsilon": 1}
+    ).spec
+    apart = asked.distance(*(asked.space.dataset(each) for each in (first, last)))
+    promised = promise_for(asked, "user-week").budget
+    assert promised is not None and promised.uniform() == apart
+
+
+def test_no_promise_follows_where_one_change_may_count_without_limit():
+    policy = {"type": "policy", "unit": "user-day", "edges": [["0", "1"], ["2", "3"]]}
+    one_sided = {"type": "one-sided", "attribute": "visits", "sensitive": ["0"], "unit": "user-day"}
+    records = {"type": "records", "unit": "user-day", "attributes": [{"name": "visits", "count": 4}]}
+    for space, distance, standard in ((VISITS, policy, "mult"), (records, one_sided, "mult-one-way")):
+        asked = build(
+            space=space, input_divergence=distance, output_divergence={"type": standard}, budget={"epsilon": 1}
+        ).spec
+        assert promise_for(asked, "user-week").budget is None
+        assert promise_for(asked, "user-day").budget is None

@@ -9,6 +9,7 @@ import pytest
 from dpspec_attackers.chamber import InformationChamber, family, markov_boundary
 from dpspec_attackers.sampling import Journalist, NosyNeighbour, Outsider, amplified, sampled
 from dpspec_divergences import DNor, Mult
+from dpspec_flavours.streams.personal import PersonalWeights
 from dpspec_noise import RandomisedResponse
 from hypothesis import assume, given, strategies as st
 
@@ -160,3 +161,12 @@ def test_a_population_too_large_to_list():
         Outsider(share="1/2").under(RESPONSE, bits(2))
     with pytest.raises(ParameterError):
         Outsider(share=2)
+
+
+def test_a_distance_below_that_of_some_replaced_records_is_refused():
+    """The sample comes in random order, so that the target's record may lie where it weighs 3."""
+    spec = bits(2, epsilon=1).replace(input_divergence=PersonalWeights(weights=("1", "3")))
+    for kind in (Outsider, NosyNeighbour):
+        with pytest.raises(AttackerMisfitError, match="distance 3"):
+            kind(population=2, distance=1).worst_case(spec)
+        assert "at distance 3" in kind(population=2).worst_case(spec)[0].assumption

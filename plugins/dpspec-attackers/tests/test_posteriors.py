@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
 import pytest
 from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
-from dpspec_attackers.worlds import Counterfactual, Weighted, World, replacing
-from dpspec_divergences import DNor, Mult, Pbdp, Renyi, SymmetricDifference
+from dpspec_attackers.tester import CompoundTester
+from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
+from dpspec_divergences import AddRemove, DNor, Mult, Neighbour, Pbdp, Renyi, SymmetricDifference
+from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
 from hypothesis import assume, given, strategies as st
@@ -23,6 +26,8 @@ from dpspec.base.errors import (
     PriorError,
 )
 from dpspec.base.exact import Bracket, ln, number
+from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.multiverse import LevelSets
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
@@ -374,3 +379,64 @@ def test_a_target_that_is_certain_has_an_error_of_its_own(prior):
 def test_the_domain_of_priors_tells_what_it_takes():
     assert "sum to 1" in Weighted().describe()
     assert Weighted().read("uniform", "prior") == Weighted().read((), "prior") == ()
+
+
+def test_what_holds_inside_universes_is_no_statement_about_a_prior_that_crosses_them():
+    """The published bit tells of the target through the other record, though the target's own record never shows in it."""
+    laws = {(0, 0): (3, 4, 2), (0, 1): (3, 4, 2), (1, 0): (3, 2, 2), (1, 1): (3, 4, 2)}
+    weights = {(0, 0): 2, (0, 1): 3, (1, 0): 3}
+    spec = bits(2).replace(multiverse=LevelSets(invariants=(LinearMap(rows=((0, 1),), label="second"),)))
+    prior = [(list(dataset), Fraction(weight, 8)) for dataset, weight in weights.items()]
+    loud = Listed({dataset: FiniteLaw.from_weights(dict(enumerate(law))) for dataset, law in laws.items()})
+    rows = {(row.quantity, dict(row.at).get("candidates")): row for row in risk(spec, ArbitraryPrior(prior=prior), loud).rows}
+
+    found = []
+    for outcome, second, record in itertools.product(range(3), (0, 1), (0, 1)):
+        seen = {x: Fraction(w * laws[x][outcome], sum(laws[x])) for x, w in weights.items() if x[1] == second}
+        before = Fraction(sum(w for x, w in weights.items() if x[0] == record), sum(weights.values()))
+        found.append(sum(mass for x, mass in seen.items() if x[0] == record) / sum(seen.values()) / before)
+    assert ("posterior by prior, largest", None) not in rows
+    assert rows["posterior by prior, largest", ANY].own[0].value == Bracket.exactly(max(found))
+    inside = rows["posterior by prior, largest", "left open by what is published"]
+    assert "one universe" in inside.own[0].assumption
+
+
+def test_where_no_outcome_is_possible_without_the_record_no_ratio_is_small():
+    """The published size differs: each ratio is infinite, and the smallest of them is not 0."""
+    total = LevelSets(invariants=(Marginal(attributes=(), unit="person"),))
+    spec = letters(1, least=0).replace(input_divergence=SymmetricDifference(unit="person"), multiverse=total)
+    even = FiniteLaw.from_weights({0: 1, 1: 1})
+    prior = [[[["a"]], Fraction(1, 2)], [[["b"]], Fraction(1, 2)]]
+    loud = Listed(dict.fromkeys(spec.space.datasets(), even))
+    found = ArbitraryPrior(prior=prior, counterfactual="dropped", factors=[], distance=1).under(loud, spec)
+    assert all(said.value.lower.is_infinite for said in found if "without it" in said.quantity)
+
+
+def test_a_distance_that_is_asked_for_is_not_that_of_every_replaced_record():
+    """The second bit weighs 3: two datasets that differ in both are 4 apart, whatever distance is asked for."""
+    spec = bits(2, epsilon=1).replace(input_divergence=PersonalWeights(weights=("1", "3")))
+    loud = PersonalisedResponse(keep_probabilities=("7/10", "19/20"))
+    prior = [[[0, 0], "99/100"], [[1, 1], "1/100"]]
+    for distance in (None, 1):
+        report = risk(spec, ArbitraryPrior(prior=prior, factors=[], distance=distance), loud)
+        assert not report.exceeded
+    tail = [said for said in ArbitraryPrior(distance=1).worst_case(spec) if said.quantity.startswith("probability")]
+    assert all("a record replaced is at distance 1" in said.assumption for said in tail)
+    assert "is at distance 1" in CompoundTester(distance=1).worst_case(spec)[0].assumption
+
+
+def test_a_record_that_may_only_be_left_out_is_replaced_in_two_steps():
+    """Neighbours by one record more or less: from (a, a) to (b, b) are four steps, and each may double the ratio."""
+    added = letters(2, least=0, epsilon="ln(2)").replace(input_divergence=Neighbour(relation=AddRemove()))
+    counts = {x: sum({"a": 1, "b": -1, "c": 0}[record[0]] for record in x) + 2 for x in added.space.datasets()}
+
+    def noisy(count):
+        """Two-sided geometric noise of ratio 1/2, cut off at the ends."""
+        ends = {0: Fraction(2, 3), 4: Fraction(2, 3)}
+        return FiniteLaw.of({out: ends.get(out, Fraction(1, 3)) / 2 ** abs(out - count) for out in range(5)})
+
+    prior = [[[["a"], ["a"]], "1/1000"], [[["b"], ["b"]], "999/1000"]]
+    attacker = ArbitraryPrior(prior=prior, counterfactual="dropped", factors=[])
+    report = risk(added, attacker, Listed({x: noisy(count) for x, count in counts.items()}))
+    assert not report.exceeded
+    assert next(str(row.worst[0].value) for row in report.rows if row.quantity == "posterior by prior, largest") == "16"

@@ -60,6 +60,7 @@ from dpspec_attackers.worlds import (
     check_uncertain,
     dropped,
     replaced,
+    replacement_distance,
     replacing,
     target,
 )
@@ -279,8 +280,8 @@ class ArbitraryPrior(AttackerModel):
         theorem = f"Kifer et al. 2022, {'footnote 13, e^(2 epsilon)' if twice else 'Section 7.3, e^epsilon'}"
         least = 0 if size.is_infinite else exponential(-size)
         step = "left out" if self.way is Counterfactual.DROPPED else "replaced"
-        whose = target(spec, self.position)
-        known = f"{whose}{WorstCase.assumption()}; a record {step} is at distance {self._step(spec)}"
+        whose, apart = target(spec, self.position), f"a record {step} is at distance {self._step(spec)}"
+        known = f"{whose}{WorstCase.assumption()}; {apart}"
         yield said(MOST, (), Sense.AT_MOST, exponential(size), theorem, known)
         yield said(LEAST, (), Sense.AT_LEAST, least, theorem, known, trivial=0)
         if not twice and divergence.keeps_mixtures:
@@ -288,7 +289,7 @@ class ArbitraryPrior(AttackerModel):
                 "as Theorem 3 of Kifer et al. 2022 for class c, since mixing over the others keeps the bound; "
                 "sharper than their Section 7.4.2"
             )
-            right = f"{whose}{AnyPriorTrueRecord.assumption()}"
+            right = f"{whose}{AnyPriorTrueRecord.assumption()}; {apart}"
             for factor in self.factors:
                 value = growth(divergence, bound, factor)
                 yield said(TAIL, at(factor=factor), Sense.AT_MOST, value, theorem, right, trivial=1)
@@ -309,13 +310,13 @@ class ArbitraryPrior(AttackerModel):
         space, held = spec.space, spec.multiverse.induced_by()
         length = getattr(space, "length", None) or getattr(space, "most", None)
         chain = exact.INFINITY
-        step = self._step(spec) * 2 if self.way is Counterfactual.DROPPED else self._step(spec)
         if held == () and length is not None:
-            allowed = risks.candidates_within(spec, step).bound
-            chain = exact.INFINITY if allowed is None else allowed * number(length)
+            chain = self._allowed_step(spec) * number(length)
         if not risks.is_small(spec) or not space.is_ordered:
+            apart = self._apart(spec)
             if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
-                chain = risks.candidates_within(spec, step * number(length)).bound or exact.INFINITY
+                if not apart.is_infinite:
+                    chain = risks.candidates_within(spec, apart * number(length)).bound or exact.INFINITY
             return risks.Candidates(
                 distinguishing=risks.differing_invariants(spec, filter(self._of_one_size, risks.pairs_tried(spec))),
                 is_listed=False,
@@ -330,6 +331,35 @@ class ArbitraryPrior(AttackerModel):
         )
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
 
+    def _apart(self, spec: PrivacySpec) -> Number:
+        """A bound of the distance of two datasets of one size in which one record differs: as it is known, else as it is given."""
+        known = replacement_distance(spec)
+        if not known.is_infinite or self._is_known(spec):
+            return known
+        if self.way is Counterfactual.DROPPED:
+            return self._step(spec) * 2
+        return exact.INFINITY if self.distance is None else self.distance
+
+    def _is_known(self, spec: PrivacySpec) -> bool:
+        """Whether the distance of a replaced record is known of all datasets, so that none is assumed."""
+        return spec.space.is_ordered and risks.is_small(spec)
+
+    def _allowed_step(self, spec: PrivacySpec) -> Number:
+        """What the promise allows for one record replaced, whichever it is: directly, or by leaving it out and adding another."""
+        apart, allowed = self._apart(spec), []
+        if not apart.is_infinite:
+            allowed.append(risks.candidates_within(spec, apart).bound or number(0))
+        if self._is_known(spec):
+            left_out = [
+                (x, smaller)
+                for x in spec.space.datasets()
+                for place in range(len(x) if isinstance(x, tuple) else 0)
+                if (smaller := dropped(spec, x, place)) is not None
+            ]
+            bound = risks.candidates_among(spec, left_out).bound if left_out else None
+            allowed += [] if bound is None else [bound * 2]
+        return min(allowed, default=exact.INFINITY)
+
     def _of_one_size(self, pair: tuple[object, object]) -> bool:
         """Whether two datasets have one size, and another record at the position of the target."""
         one, other = pair
@@ -340,6 +370,8 @@ class ArbitraryPrior(AttackerModel):
     def _by_prior(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
         pure = pure_bound(spec.output_divergence, bound)
         known = f"{target(spec, self.position)}any prior on datasets of one size"
+        if not self._is_known(spec) and replacement_distance(spec).is_infinite and not self._apart(spec).is_infinite:
+            known = f"{known}; a record replaced is at distance {self._apart(spec)} at most"
         if pure.is_infinite:
             yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, "Kifer et al. 2022, Section 7.1: no bound exists", known)
             return
@@ -354,12 +386,20 @@ class ArbitraryPrior(AttackerModel):
         check_compared(spec, world, self._step(spec), self.way)
         for record in world.records:
             check_uncertain(world.belief(record), f"the target's record {record}")
+        whole = tuple(self._own([world]))
         if not spec.multiverse.induced_by():
-            return tuple(self._own([world]))
-        certain = [attrs.evolve(said, at=(*said.at, ("candidates", ANY))) for said in self._own([world])]
+            return whole
+        caused, prior = (attrs.evolve(found, is_listed=True) for found in (self._candidates(spec), self._wholes(spec)))
+        if caused.is_plain:  # the record never shows in what is published, which may tell of the others all the same
+            shown = tuple(statement for statement in whole if statement.quantity == PRIOR)
+            plain = tuple(statement for statement in whole if statement.quantity != PRIOR)
+        else:
+            shown, plain = whole, ()
+        certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in shown)
         inside = [part for part in world.by_universe() if not self._tells(part)]
-        found = attrs.evolve(self._candidates(spec), is_listed=True)
-        return (*certain, *found.left_open(self._own(inside) if inside else ()))
+        own = tuple(self._own(inside)) if inside else ()
+        left = ((prior if one.quantity == PRIOR else caused, one) for one in own if one.quantity in {two.quantity for two in shown})
+        return (*plain, *certain, *(said for found, one in left for said in found.left_open([one])))
 
     def _tells(self, world: World) -> bool:
         """Whether published facts distinguish the world without the target's record from the one with it."""
@@ -371,7 +411,7 @@ class ArbitraryPrior(AttackerModel):
         values = [value for _, _, held in ratios for value in held.values()]
         theorem, known = "exact Bayes (Kifer et al. 2022)", "the prior as given" if self.prior else "the uniform prior"
         highest = NO_BOUND if None in values else Bracket.exactly(max(value for value in values if value is not None))
-        lowest = min((value for value in values if value is not None), default=Fraction(0))
+        lowest = min((value for value in values if value is not None), default=exact.INFINITY)
         yield said(MOST, (), Sense.EQUALS, highest, theorem, known)
         yield said(LEAST, (), Sense.EQUALS, lowest, theorem, known)
         most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())

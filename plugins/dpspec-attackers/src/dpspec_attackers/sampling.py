@@ -40,7 +40,7 @@ from dpspec.plugin import (
     risks,
 )
 from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
-from dpspec_attackers.worlds import ANY, replacing, seen
+from dpspec_attackers.worlds import ANY, replacement_distance, replacing, seen
 
 ODDS = "posterior odds by prior odds"
 LOSS = "privacy loss that it can meet"
@@ -85,13 +85,26 @@ class _Sampled(AttackerModel):
         if pure_bound(spec.output_divergence, number(1)).is_infinite:
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
             raise errors.AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        return risks.candidates_within(spec, replacing(spec, self.distance)).stated(partial(self._allowed, spec))
+        return risks.candidates_within(spec, self._reach(spec)).stated(partial(self._allowed, spec))
+
+    def _reach(self, spec: PrivacySpec) -> Number:
+        """How far apart two samples are in which one record is replaced, whichever it is and wherever it comes to lie.
+
+        Raises:
+            AttackerMisfitError: the given distance is known to be too small for some.
+        """
+        reach = replacing(spec, self.distance)
+        known = replacement_distance(spec)
+        if known > reach and (not known.is_infinite or risks.is_small(spec)):
+            rule = f"is that of some replaced records only: others are at distance {known}"
+            raise errors.AttackerMisfitError("distance", rule, "leave it out", value=str(reach))
+        return reach
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         epsilon = pure_bound(spec.output_divergence, bound)
         loss = Bracket.exactly(epsilon) if epsilon.is_infinite else self.loss(epsilon, spec)
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
-        known = self.assumption
+        known = f"{self.assumption}; a record replaced is at distance {self._reach(spec)} at most"
         if spec.multiverse.induced_by():
             known = f"{known}; what is published of the sample is the same for every sample in question"
         return (
@@ -108,7 +121,7 @@ class _Sampled(AttackerModel):
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         """What is published of the sample is seen with the release, so that it may tell two populations apart."""
-        found = risks.candidates_within(spec, replacing(spec, self.distance))
+        found = risks.candidates_within(spec, self._reach(spec))
         place = () if found.is_plain else (("candidates", ANY),)
         loss = exact.largest(one.against(other).max_log_ratio() for one, other in self.laws(mechanism, spec))
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)

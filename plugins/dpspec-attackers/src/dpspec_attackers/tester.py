@@ -183,6 +183,8 @@ class CompoundTester(AttackerModel):
         theorem = f"{FrequentistCompound.theorem}: as for known others; Theorem 6.3"
         powers = [(level, risks.allowed_power(spec.output_divergence, bound, level)) for level in self.levels]
         known = f"{target(spec, self.position)}{self.assumption}"
+        if self.distance is not None:
+            known = f"{known}; a record replaced is at distance {self.distance}"
         return tuple(said("power", at(level=level), Sense.AT_MOST, power, theorem, known, trivial=1) for level, power in powers)
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:

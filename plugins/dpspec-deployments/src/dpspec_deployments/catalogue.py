@@ -37,7 +37,6 @@ from dpspec.plugin.applications import (
     Standing,
     UnknownNameError,
     Word,
-    allowed_power,
     bracket_data,
     bracket_in_words,
     budget_at,
@@ -52,6 +51,7 @@ from dpspec.plugin.applications import (
     number_in_words,
     order_data,
     parameters,
+    power_at_step,
     power_in_words,
     printed,
     standing,
@@ -314,7 +314,7 @@ def power_of(spec: PrivacySpec) -> Bracket | None:
         return None
     try:
         bound = spec.output_divergence.lipschitz(spec.budget.parameter, value)
-        return allowed_power(spec.output_divergence, bound, LEVEL)
+        return power_at_step(spec, bound, LEVEL)
     except NoFormulaError:
         return None
 

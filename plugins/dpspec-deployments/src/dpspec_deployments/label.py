@@ -108,12 +108,16 @@ def _who(document: SpecDocument) -> Iterator[str]:
     if unit is None:
         yield f"The promise names no unit. One change is: {step_in_words(document.spec.input_divergence)}."
         return
-    words = read_unit(unit)
-    if words.time is None:
-        yield f"The promise protects what the data hold of one {unit}. For several together it can be weaker."
-        return
+    words, spec = read_unit(unit), document.spec
     period = words.time if words.times == 1 else f"{words.times} {words.time}s"
-    yield f"The promise protects what the data hold of one {'-'.join(words.parts)} from one {period}."
+    whose = unit if words.time is None else f"{'-'.join(words.parts)} from one {period}"
+    if spec.input_divergence.unit_price(spec.space) is None:  # some changes may count without limit, or never
+        yield f"The promise is about changes in what the data hold of one {whose}. It is said below which of them count."
+    else:
+        yield f"The promise protects what the data hold of one {whose}."
+    if words.time is None:
+        yield "For several together it can be weaker."
+        return
     yield f"It is about one {period} at a time. Over a longer time it can be weaker."
 
 
@@ -134,7 +138,7 @@ def _change(document: SpecDocument) -> Iterator[str]:
 def _exact(document: SpecDocument) -> Iterator[str]:
     held, how = document.spec.multiverse.induced_by(), how_of(document, "multiverse")
     if held is None:
-        yield "The promise compares some states of the data only. The file lists them."
+        yield "The promise compares some states of the data only. The file says which."
     elif not held:
         yield {
             "stated": "No source names a fact that is published exactly, without noise.",
@@ -156,7 +160,9 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
         yield f"No number to rely on: {unpublished}."
     else:
         if spec.budget.uniform() is None:
-            yield "There is no single number. How much is promised depends on the facts that are published exactly."
+            facts = spec.multiverse.induced_by()
+            on = "the facts that are published exactly" if facts else "which states of the data are compared"
+            yield f"There is no single number. How much is promised depends on {on}."
         else:
             yield f"{_said(spec.budget)}, for one change. A smaller number is a stronger promise."
         if at is not None and spec is not document.spec:

@@ -86,6 +86,9 @@ class Counting(InputDivergence, ABC):
         """The constant against another counting divergence."""
         return None
 
+    def unit_price(self, space: DatasetSpace) -> Number:
+        return number(1)
+
     def __str__(self) -> str:
         return f"{self.name} ({self.unit})"
 

@@ -88,6 +88,9 @@ class Neighbour(Minorised):
         steps = None if measure is None else measure.record_steps(space)
         return None if steps is None else attrs.evolve(steps, within=1)
 
+    def unit_price(self, space: DatasetSpace) -> Number | None:
+        return self.path_form().unit_price(space)
+
     def path_form(self) -> InputDivergence:
         return Path(relation=self.relation)
 
@@ -172,6 +175,10 @@ class Path(Minorised):
             if is_a(relation, ReplaceOne) or (is_a(relation, AddRemove) and sizes_vary):
                 return relation.measure()
         return None
+
+    def unit_price(self, space: DatasetSpace) -> Number | None:
+        closed = self.closed_form(space)
+        return None if closed is None else closed.unit_price(space)
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         reason = other.relation.within(self.relation) if is_a(other, Neighbour) or is_a(other, Path) else None
@@ -393,6 +400,9 @@ class EditDistance(InputDivergence):
 
     def counted_unit(self) -> str:
         return self.unit
+
+    def unit_price(self, space: DatasetSpace) -> Number:
+        return number(self.replacing)
 
     def least_distance(self, space: DatasetSpace) -> Number | None:
         return number(1) if space.is_ordered and space.is_told_by(self.unit) else None

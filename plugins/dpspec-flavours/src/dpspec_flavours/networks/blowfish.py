@@ -106,6 +106,11 @@ class Policy(Minorised):
     def counted_unit(self) -> str:
         return self.unit
 
+    def unit_price(self, space: DatasetSpace) -> Number | None:
+        """A value that changes may move along as many edges as lie between any two."""
+        diameter = self.diameter(space)
+        return None if diameter is None else number(diameter)
+
     def minorant(self) -> InputDivergence:
         return HammingOrdered(unit=self.unit)
 

@@ -290,6 +290,9 @@ class PersonalWeights(InputDivergence):
     def counted_unit(self) -> str | None:
         return self.unit if min(self.weights) >= 1 else None
 
+    def unit_price(self, space: DatasetSpace) -> Number:
+        return max(self.weights)
+
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:
             return number(1), "the same input divergence"
@@ -370,6 +373,9 @@ class RecordWeights(InputDivergence):
 
     def counted_unit(self) -> str | None:
         return self.unit if min(self._range()) >= 1 else None
+
+    def unit_price(self, space: DatasetSpace) -> Number:
+        return max(self._range())
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:

@@ -225,7 +225,7 @@ def town(seed=0):
 def test_persons_and_units_keep_all_constraints(seed):
     space, table = town(seed)
     output = census().run(table, space, Run(source=SeededRandomness(seed)))
-    units, people = output.main, output.tables["released-person"]
+    units, people = output.main, output.streams["released-person"].joined()
     before = table.of_members()
     assert len(people) == len(before)
     for kinds in (("occupied", "vacant"), ("dormitory",)):
@@ -274,7 +274,8 @@ def test_a_run_goes_on_where_it_stopped():
     kept.left = 2
     again = census().run(table, space, Run(source=SeededRandomness(3), checkpoints=kept))
     for name in ("released", "released-person"):
-        assert whole.tables[name].counts(["block", "kind"]) == again.tables[name].counts(["block", "kind"])
+        first, second = (output.streams[name].joined() for output in (whole, again))
+        assert first.counts(["block", "kind"]) == second.counts(["block", "kind"])
 
 
 class Stages(Checkpoints):
@@ -320,7 +321,7 @@ def tree(most, checkpoints=None, workers=None, **changes):
     places = [("a", county[tract], tract, f"b{k}") for k, tract in enumerate(IN_TRACT) for _ in range(PEOPLE[k])]
     records = [(*place, ("no", "yes")[int(draw.integers(0, 2))]) for place in places]
     plan = mechanism.plan(space)
-    true = plan.true({"person": Table.from_records(records, space.attributes)})
+    true = plan.true({"person": Table.from_records(records, space.attributes).batches})
     kept = {} if checkpoints is None else {"checkpoints": checkpoints}
     run = Run(source=SeededRandomness(11), workers=workers or Embedded(), **kept)
     (done,) = plan.descended(plan.invariants(true), run, true=true, given=None, most=most)

@@ -42,7 +42,7 @@ def sizes(blocks: int) -> tuple[int, ...]:
     return (1, max(blocks // 20_000, 1), max(blocks // 1000, 2), max(blocks // 100, 4), max(blocks // 25, 8), blocks)
 
 
-def specification(blocks: int) -> str:
+def specification(blocks: int, races: int = RACES) -> str:
     """The text of the specification."""
     places = [
         f'  {{ name = "{name}", count = {size}{f", within = {json.dumps(above)}" if above else ""} }},'
@@ -71,7 +71,7 @@ household = [
 person = [
   {{ name = "votingage", count = 2 }},
   {{ name = "hispanic", count = 2 }},
-  {{ name = "cenrace", count = {RACES} }},
+  {{ name = "cenrace", count = {races} }},
 ]
 [multiverse]
 invariants = [
@@ -101,7 +101,7 @@ edits = [
 """
 
 
-def frames(blocks: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+def frames(blocks: int, races: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
     """Households and persons, a state at a time."""
     kinds, first = pl.Enum(KINDS), 0
     for place, begin in enumerate(range(0, blocks, PIECE)):
@@ -128,7 +128,7 @@ def frames(blocks: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
                 "household_id": owner + first,
                 "votingage": (own // (2 * RACES)).astype(np.uint8),
                 "hispanic": (own // RACES % 2).astype(np.uint8),
-                "cenrace": (own % RACES).astype(np.uint8),
+                "cenrace": np.minimum(own % RACES, races - 1).astype(np.uint8),
             }),
         )  # fmt: skip
         first += len(block)
@@ -141,24 +141,24 @@ def _places(block: np.ndarray, blocks: int) -> dict[str, np.ndarray]:
     return {name: found[name].astype(np.uint32) for name in LEVELS}
 
 
-def make(folder: Path, blocks: int) -> Path:
+def make(folder: Path, blocks: int, races: int = RACES) -> Path:
     """The folder with the two tables, each a folder of partitions: one for each state."""
     path = folder / f"{blocks}"
-    for place, tables in enumerate(frames(blocks)):
+    for place, tables in enumerate(frames(blocks, races)):
         for name, table in zip(("households", "persons"), tables, strict=True):
             (path / name).mkdir(parents=True, exist_ok=True)
             table.write_parquet(path / name / f"part-{place:03}.parquet")
     return path
 
 
-def released(table: Path, folder: Path, blocks: int, form: str, limit: int) -> dict[str, float | str]:
+def released(table: Path, folder: Path, text: str, form: str, limit: int) -> dict[str, float | str]:
     """Peak, time and files of one release.
 
     Raises:
         SystemExit: it fails.
     """
-    spec, out = folder / "nation.dpspec.toml", folder / f"out-{blocks}"
-    spec.write_text(specification(blocks), encoding="utf-8")
+    spec, out = folder / "nation.dpspec.toml", folder / f"out-{table.name}"
+    spec.write_text(text, encoding="utf-8")
     command = ["sh", "-c", f'ulimit -v {limit >> 10}; exec "$@"', "sh", sys.executable, "-m", "dpspec", "release", str(spec), str(table)]
     command += ["--out", str(out), "--unverified", "--seed", "1", "--as", form, "--memory", f"{limit // 1_000_000}MB"]
     begun = time.monotonic()
@@ -168,7 +168,7 @@ def released(table: Path, folder: Path, blocks: int, form: str, limit: int) -> d
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             log.seek(0)
-            raise SystemExit(f"{blocks} blocks: exit code {child.returncode}\n{log.read()}")
+            raise SystemExit(f"{table.name} blocks: exit code {child.returncode}\n{log.read()}")
     report = json.loads((out / "report.json").read_text(encoding="utf-8"))
     return {
         "peak": used.ru_maxrss / 1024,
@@ -183,13 +183,15 @@ def main() -> int:
         prog="python -m benchmarks.nation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--blocks", default="10000,30000", metavar="NUMBERS", help="sizes, separated by commas")
+    parser.add_argument("--races", default=RACES, type=int, metavar="NUMBER", help="categories of race; 36 cells for each")
     parser.add_argument("--form", default="parquet", choices=("parquet", "csv"), help="of the released files")
     parser.add_argument("--limit", default=LIMIT, type=int, metavar="BYTES", help="of address space")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="dpspec-nation-") as made:
         folder = Path(made)
         for blocks in map(int, given.blocks.split(",")):
-            found = released(make(folder, blocks), folder, blocks, given.form, given.limit)
+            table, text = make(folder, blocks, given.races), specification(blocks, given.races)
+            found = released(table, folder, text, given.form, given.limit)
             per_block = 1000 * float(found["seconds"]) / blocks
             print(f"{blocks:>10,} blocks {found['peak']:>7.0f} MB {found['seconds']:>8.1f} s, {per_block:.2f} ms for each block")
             for name, words in found.items():

@@ -457,8 +457,8 @@ def test_a_run_states_the_memory_of_its_nodes_constraints_and_records():
     space, _ = town()
     fixed = census().memory_of_run(0, space)
     bounds = 3 * (2 + 2) + 3 * 2
-    assert fixed == 24 * bounds + 108 * 2 * (1 + 3)
-    assert census().memory_of_run(1000, space) == fixed + 16 * 1000
+    assert fixed == 10 * bounds + 16 * 2 * (1 + 3)
+    assert census().memory_of_run(1000, space) == fixed  # records are not held
 
 
 def test_parts_of_another_hierarchy_are_refused():

@@ -322,11 +322,14 @@ class TablePlan:
         """The constraints, from the invariants' values and the counts of the tables that are fitted already."""
         found = [limit for f, value in zip(self.invariants, fixed, strict=True) for limit in f.limits(self.cells, value)]
         last = len(self.cells.geography.levels) - 1
+        units: dict[EditConstraint, npt.NDArray[Any]] = {}
+        for unit, bounding in done.items():
+            edits = [edit for edit in self.edits if edit.of_unit == unit]
+            groups = [bounding.plan.cells.where(edit.of_where) for edit in edits]
+            units.update(zip(edits, bounding.units(groups), strict=True))
         for edit in self.edits:
-            bounding = done[edit.of_unit]
-            units = bounding.units(bounding.plan.cells.where(edit.of_where))
             own = self.cells.where(edit.where)
-            found.append(Limit(name=str(edit), cells=own, level=last, counts=units, least=edit.least, most=edit.most))
+            found.append(Limit(name=str(edit), cells=own, level=last, counts=units[edit], least=edit.least, most=edit.most))
         return tuple(found)
 
 
@@ -417,13 +420,14 @@ class FittedTable:
     plan: TablePlan
     levels: tuple[FittedLevel, ...]
 
-    def units(self, kept: Mask) -> npt.NDArray[Any]:
-        """How many units each of the smallest nodes has in some cells."""
+    def units(self, groups: Sequence[Mask]) -> list[npt.NDArray[Any]]:
+        """For each of some groups of cells, how many units each of the smallest nodes has there."""
         (*_, last) = self.levels
-        units = np.zeros(len(last.parts.order), dtype=np.int64)
-        for part in last:
-            units[part.nodes] = part.counts @ kept.astype(np.int64)
-        return narrow(units)
+        units = [np.zeros(len(last.parts.order), dtype=np.int32) for _ in groups]
+        for part in last if groups else ():
+            for group, found in zip(groups, units, strict=True):
+                found[part.nodes] = part.counts @ group.astype(np.int64)
+        return [narrow(found) for found in units]
 
     def microdata(self, records: int) -> tables.TableStream:
         """The records, in the order of the smallest nodes.

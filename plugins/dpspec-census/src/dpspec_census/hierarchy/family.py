@@ -120,10 +120,12 @@ class Family:
 
         return csr_array(np.array([bound.cells for bound in self.bounds], dtype=float).reshape(len(self.bounds), self.cells))
 
+    @cached_property
     def low(self) -> Counts:
         """The lower bounds, shape (bounds, children)."""
         return np.array([bound.low for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
 
+    @cached_property
     def high(self) -> Counts:
         """The upper bounds, shape (bounds, children)."""
         return np.array([bound.high for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
@@ -141,7 +143,7 @@ class Family:
         if not self.bounds:
             return 0.0
         totals = self.groups @ x
-        return float(np.maximum(totals - self.high(), self.low() - totals).max(initial=0.0))
+        return float(np.maximum(totals - self.high, self.low - totals).max(initial=0.0))
 
     def broken(self, x: Counts) -> tuple[str, ...]:
         """The constraints that integer tables do not keep, counted in integers; empty when they keep all."""

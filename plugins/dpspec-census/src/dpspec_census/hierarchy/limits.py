@@ -192,7 +192,7 @@ def feasible(family: Family) -> bool:
 
     Disjoint groups are decided by adding integers, others by a linear program.
     """
-    low, high = family.low(), np.minimum(family.high(), UNBOUNDED)
+    low, high = family.low, np.minimum(family.high, UNBOUNDED)
     if (low > high).any():
         return False
     if family.parent is not None:

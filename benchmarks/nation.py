@@ -51,7 +51,10 @@ def specification(blocks: int, races: int = RACES) -> str:
     invariants = [
         '  { type = "marginal", attributes = ["state"] },',
         f'  {{ type = "marginal", attributes = ["block"], unit = "household", where = {{ hhgq = {json.dumps(HOUSING)} }} }},',
-        *(f'  {{ type = "marginal", attributes = ["block"], unit = "household", where = {{ hhgq = ["{k}"] }} }},' for k in QUARTERS),
+        *(
+            f'  {{ type = "marginal", attributes = ["block"], unit = "household", where = {{ hhgq = ["{k}"] }} }},'
+            for k in QUARTERS
+        ),
         '  { type = "marginal", attributes = [], where = { hhgq = ["vacant"] } },',
     ]
     edits = [f'  {{ where = {{ hhgq = ["{k}"] }}, of_where = {{ hhgq = ["{k}"] }}, least = 1 }},' for k in QUARTERS]
@@ -111,7 +114,9 @@ def frames(blocks: int, races: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame
         order = np.lexsort((kind, block))
         block, kind = block[order], kind[order]
         persons = counts["person"].tocoo()
-        cell = np.repeat(np.asarray(persons.coords[0], dtype=np.int64) * (len(KINDS) * 4 * RACES) + persons.coords[1], persons.data)
+        cell = np.repeat(
+            np.asarray(persons.coords[0], dtype=np.int64) * (len(KINDS) * 4 * RACES) + persons.coords[1], persons.data
+        )
         of_kind, own = np.divmod(cell, 4 * RACES)  # block and kind of each person
         unit_keys = block * len(KINDS) + kind
         ends = np.searchsorted(unit_keys, np.arange(len(counts["household"].toarray()) * len(KINDS) + 1))
@@ -135,7 +140,7 @@ def frames(blocks: int, races: int) -> Iterator[tuple[pl.DataFrame, pl.DataFrame
 
 
 def _places(block: np.ndarray, blocks: int) -> dict[str, np.ndarray]:
-    found, held = {"block": block}, sizes(blocks)
+    found, held = {"block": block.astype(np.int64)}, sizes(blocks)
     for place in range(len(LEVELS) - 2, -1, -1):
         found[LEVELS[place]] = found[LEVELS[place + 1]] * held[place] // held[place + 1]
     return {name: found[name].astype(np.uint32) for name in LEVELS}
@@ -159,7 +164,18 @@ def released(table: Path, folder: Path, text: str, form: str, limit: int) -> dic
     """
     spec, out = folder / "nation.dpspec.toml", folder / f"out-{table.name}"
     spec.write_text(text, encoding="utf-8")
-    command = ["sh", "-c", f'ulimit -v {limit >> 10}; exec "$@"', "sh", sys.executable, "-m", "dpspec", "release", str(spec), str(table)]
+    command = [
+        "sh",
+        "-c",
+        f'ulimit -v {limit >> 10}; exec "$@"',
+        "sh",
+        sys.executable,
+        "-m",
+        "dpspec",
+        "release",
+        str(spec),
+        str(table),
+    ]
     command += ["--out", str(out), "--unverified", "--seed", "1", "--as", form, "--memory", f"{limit // 1_000_000}MB"]
     begun = time.monotonic()
     with (folder / "log").open("w+") as log:

@@ -390,7 +390,7 @@ class Members:
     """
 
     table: Table
-    owner: npt.NDArray[np.int64]
+    owner: npt.NDArray[np.integer[Any]]
 
 
 HOUSEHOLD_ID = "household_id"

@@ -517,8 +517,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             elif not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
                 output = _output(mechanism, given, document, workers, folder, options, guard)
                 _check_names(mechanism, output)
-                if not output.tables:
-                    output, written = _main_written(output, document.spec, unit, path, warning, registry)
+                output, written = _main_written(mechanism, given, output, document.spec, unit, path, warning, registry)
             else:
                 written = _in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard)
                 reading.close()
@@ -966,16 +965,27 @@ def _in_batches(  # noqa: PLR0917 - one run with all that it needs
         raise _unwritable(path.parent, problem) from None
 
 
-def _main_written(
-    output: Output, spec: PrivacySpec, unit: str, path: Path, warning: str | None, registry: Registry
-) -> tuple[Output, WrittenTable]:
-    """What a mechanism released as streams alone, with its main table written and its invariants counted.
+def _main_written(  # noqa: PLR0917 - one table with all that says how it is written
+    mechanism: Mechanism,
+    given: Countable,
+    output: Output,
+    spec: PrivacySpec,
+    unit: str,
+    path: Path,
+    warning: str | None,
+    registry: Registry,
+) -> tuple[Output, WrittenTable | None]:
+    """The main table of a mechanism that releases streams alone, written, and with its invariants counted.
+
+    It is held in memory where the mechanism states what it keeps, which is compared record by record.
 
     Args:
         unit: what its records are.
-        path: the file that is written, whose stem is replaced by the name of the table.
+        path: the file that is written, in the name of the table.
         warning: what it says of itself.
     """
+    if output.tables or mechanism.keeps(tuple(a.name for a in given.attributes)):
+        return output.with_main_held(), None
     (name, main), *others = output.streams.items()
     asked = [one for one in _of_invariants(spec) if one.unit == unit]
     try:

@@ -547,7 +547,8 @@ def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> table
                 **{name: _of_queries(name, words[name], plan, level.level) for name in others},
             }
         )
-    listed = (node.attribute if name == "node" else Attribute(name=name, categories=tuple(known)) for name, known in words.items())
+    kinds = {name: Attribute(name=name, categories=tuple(known)) for name, known in words.items() if known}
+    listed = (node.attribute if name == "node" else kinds[name] for name in words)
     numbers = np.unique(np.concatenate(values))
     (value, _), (status, published) = answers.number_columns(numbers)
     attributes = (*listed, value, status)
@@ -848,7 +849,8 @@ def _invariant_held(name: str, table: blocks.Marginal, before: Records, after: t
 
 def _edit_held(edit: EditConstraint, level: str, records: Mapping[str, Table]) -> int:
     """An edit constraint evaluated on the released records of some nodes; returns how many nodes have any of these."""
-    found = [records[unit].cells((level,), where).occurring() for unit, where in ((edit.unit, edit.where), (edit.of_unit, edit.of_where))]
+    units = (edit.unit, edit.where), (edit.of_unit, edit.of_where)
+    found = [records[unit].cells((level,), where).occurring() for unit, where in units]
     every = np.union1d(*(nodes for nodes, _ in found))
     held, allowed = (np.zeros(len(every), dtype=np.int64) for _ in found)
     for total, (nodes, counts) in zip((held, allowed), found, strict=True):

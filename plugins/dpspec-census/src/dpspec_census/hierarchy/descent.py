@@ -365,7 +365,7 @@ class FittedLevel:
             for number in np.unique(holding).tolist():
                 latest = latest if number in latest else {number: self.part(number)}
                 own = np.flatnonzero(holding == number)
-                found.append(taken(latest[number], self.parts.rank[nodes[own]] - self.parts.begin(number)))
+                found.append(taken(latest[number], self.parts.rank[nodes[own]].astype(np.int64) - self.parts.begin(number)))
                 places[own] = np.arange(before, before + len(own))
                 before += len(own)
             yield nodes, found, places
@@ -435,7 +435,7 @@ def descend(
     parents = cells.geography.parents
     every = sum(map(len, parents))
     for level, parts in enumerate(parts_of(parents, most)):
-        stated = [own for limit in limits if (own := limit.at(cells, level)) is not None]
+        stated = [there for limit in limits if (there := limit.at(cells, level)) is not None]
         plan = Level(
             unit=cells.unit,
             level=cells.geography.levels[level],

@@ -351,7 +351,7 @@ class UnitCells:
         return kept
 
     def counted(self, records: Records) -> Any:
-        """The records as a sparse matrix of counts, shape (nodes of the smallest level, cells), of 8 bytes for each cell with some.
+        """The records as a sparse matrix of counts, shape (nodes of the smallest level, cells), of 8 bytes for each count.
 
         They are read once for each range of nodes that has `SORTED` records, which are sorted together.
         """

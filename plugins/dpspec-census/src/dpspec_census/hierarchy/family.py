@@ -371,7 +371,9 @@ class UnitCells:
             begins[begin + 1 : end + 1] = np.bincount(node, minlength=end - begin)
             pieces.append((counts.astype(np.int32), cell.astype(np.int32)))
         counts, cells = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
-        return csr_array((counts, cells, np.cumsum(begins)), shape=(nodes, self.count))
+        begins = np.cumsum(begins)
+        short = begins.astype(np.int32) if len(cells) < 1 << 31 else begins  # both arrays of places have one type
+        return csr_array((counts, cells, short), shape=(nodes, self.count))
 
     def _keys(self, records: Records, begin: int, end: int) -> Iterator[Nodes]:
         """The node and the cell of each record in a range of nodes, as one number."""

@@ -110,27 +110,57 @@ def read_households(
     of_households, of_persons = sources
     with of_households.unchanged(), of_persons.unchanged():
         outer, inner = _all_held(sources, progress)
-        identifiers = _identifiers(of_households), _identifiers(of_persons)
-        own, wanted = _as_one_type(*identifiers)
-    order = np.argsort(own, kind="stable")
+        owner = _owners(of_households, of_persons)
+    _check_passed(of_persons, outer, owner)
+    return attrs.evolve(outer, members=Members(table=inner, owner=np.concatenate([_rows(len(outer)), *owner])))
+
+
+_AT_ONCE = 1 << 20
+"""Persons whose households are looked up at a time."""
+
+
+def _owners(of_households: TableSource, of_persons: TableSource) -> list[npt.NDArray[Any]]:
+    """For each file of persons the rows of their households.
+
+    Raises:
+        TableError: as `read_households`.
+    """
+    identifiers, wanted = _identifiers(of_households), _identifiers(of_persons)
+    type_ = _common_type((*identifiers, *wanted))
+    own = np.concatenate([array.astype(type_) for array in identifiers])
+    order = np.argsort(own, kind="stable").astype(_rows(len(own)).dtype)
     ranked = own[order]
     twice = np.flatnonzero(ranked[1:] == ranked[:-1])
     if twice.size:
         raise TableError(
-            f"{_place(of_households, identifiers[0], int(order[twice[0] + 1]))}, column {HOUSEHOLD_ID}",
+            f"{_place(of_households, identifiers, int(order[twice[0] + 1]))}, column {HOUSEHOLD_ID}",
             f"is the identifier of an earlier household ({twice.size} such)", "give every household its own",
         )  # fmt: skip
-    place = np.minimum(np.searchsorted(ranked, wanted), max(len(ranked) - 1, 0))
-    owner = order[place].astype(np.int64) if len(order) else np.zeros(0, dtype=np.int64)
-    lost = np.flatnonzero(own[owner] != wanted) if len(order) else np.arange(len(wanted))
-    if lost.size:
+    found: list[npt.NDArray[Any]] = []
+    lost: list[npt.NDArray[Any]] = []
+    before = 0
+    for array in wanted:
+        rows = [_rows(len(own))]
+        for begin in range(0, len(array), _AT_ONCE):
+            some = array[begin : begin + _AT_ONCE].astype(type_)
+            place = np.minimum(np.searchsorted(ranked, some), max(len(ranked) - 1, 0))
+            lost.append(before + begin + np.flatnonzero(ranked[place] != some if len(ranked) else np.ones(len(some))))
+            rows.append(order[place] if len(order) else order)
+        found.append(np.concatenate(rows))
+        before += len(array)
+    every = np.concatenate([np.zeros(0, dtype=np.int64), *lost])
+    if every.size:
         raise TableError(
-            f"{_place(of_persons, identifiers[1], int(lost[0]))}, column {HOUSEHOLD_ID}",
-            f"is the identifier of no household ({lost.size} such persons)",
+            f"{_place(of_persons, wanted, int(every[0]))}, column {HOUSEHOLD_ID}",
+            f"is the identifier of no household ({every.size} such persons)",
             "identifiers are compared letter by letter: 007 is not 7, and A is not a",
         )  # fmt: skip
-    _check_passed(of_persons, outer, np.split(owner, np.cumsum(list(map(len, identifiers[1])))[:-1]))
-    return attrs.evolve(outer, members=Members(table=inner, owner=owner))
+    return found
+
+
+def _rows(count: int) -> npt.NDArray[Any]:
+    """No rows, of a table with so many, in the type in which they are held: rows of two such tables together fit, too."""
+    return np.zeros(0, dtype=np.int32 if count < 1 << 30 else np.int64)
 
 
 def _check_passed(persons: TableSource, households: Table, owners: Sequence[npt.NDArray[np.int64]]) -> None:
@@ -148,20 +178,16 @@ def _check_passed(persons: TableSource, households: Table, owners: Sequence[npt.
                 raise TableError(subject, rule, "correct the name of the folder")
 
 
-def _as_one_type(
-    own: Sequence[npt.NDArray[Any]], wanted: Sequence[npt.NDArray[Any]]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:  # fmt: skip
-    """The identifiers of the files of two tables such that equal ones are equal: 64-bit numbers where all are, else texts.
+def _common_type(files: Iterable[npt.NDArray[Any]]) -> type:
+    """The type in which equal identifiers of some files are equal: 64-bit numbers where all are, else texts.
 
-    >>> _as_one_type([np.array([7], dtype=np.uint32)], [np.array([7], dtype=np.int8), np.array([8], dtype=np.uint64)])
-    (array([7]), array([7, 8]))
-    >>> _as_one_type([np.array([7])], [np.array(["007"])])
-    (array(['7'], dtype='<U21'), array(['007'], dtype='<U3'))
+    >>> _common_type([np.array([7], dtype=np.uint32), np.array([7], dtype=np.int8), np.array([8], dtype=np.uint64)]).__name__
+    'int64'
+    >>> _common_type([np.array([7]), np.array(["007"])]).__name__
+    'str'
     """
-    files = (*own, *wanted)
     are_numbers = all(array.dtype.kind in "iu" and (not array.size or int(array.max()) < 1 << 63) for array in files)
-    one, other = (np.concatenate([a.astype(np.int64 if are_numbers else str) for a in arrays]) for arrays in (own, wanted))
-    return one, other
+    return np.int64 if are_numbers else str
 
 
 def sources_of_households(
@@ -216,8 +242,16 @@ def _identifiers(source: TableSource) -> list[npt.NDArray[Any]]:
         if HOUSEHOLD_ID not in format_.header(path):
             subject, advice = f"{source.name_of(place)} column", "it ties persons to households"
             raise TableError(subject, "is missing from the table", advice, value=HOUSEHOLD_ID)
-        found.append(format_.identifiers(path, HOUSEHOLD_ID))
+        found.append(_small(format_.identifiers(path, HOUSEHOLD_ID)))
     return found
+
+
+def _small(identifiers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same identifiers, in 32 bits where they are numbers that fit."""
+    bounds = np.iinfo(np.int32)
+    is_number = identifiers.dtype.kind in "iu" and len(identifiers)
+    fits = is_number and bounds.min <= int(identifiers.min()) and int(identifiers.max()) <= bounds.max
+    return identifiers.astype(np.int32) if fits else identifiers
 
 
 def _place(source: TableSource, identifiers: Sequence[npt.NDArray[Any]], row: int) -> str:

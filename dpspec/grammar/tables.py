@@ -91,13 +91,31 @@ class Table(Countable):
         """The records from one place to before another one, without members."""
         return Table(attributes=self.attributes, codes={name: column[begin:end] for name, column in self.codes.items()})
 
+    def batches(self, size: int = 1 << 20) -> Iterator[Table]:
+        """The records, so many at a time, without members; one batch without records where there are none."""
+        return (self.slice(begin, begin + size) for begin in range(0, max(len(self), 1), size))
+
+    def batches_of_members(self, size: int = 1 << 20) -> Iterator[Table]:
+        """The same of `of_members`, of which no more than a batch is made at a time.
+
+        Raises:
+            TableError: there are none.
+        """
+        members = self._held_members()
+        columns = self.attributes + members.table.attributes
+        for begin in range(0, max(len(members.table), 1), size):
+            owner = members.owner[begin : begin + size]
+            codes = {name: column[owner] for name, column in self.codes.items()}
+            yield Table(attributes=columns, codes={**codes, **members.table.slice(begin, begin + size).codes})
+
     def meeting(self, where: Conditions) -> Table:
         """The table of the records that meet the conditions, with their members."""
         return self.rows(self._meets(where))
 
     def cells(self, names: Sequence[str], where: Conditions = ()) -> CellCounts:
-        counter = CellCounter([self.attribute(name) for name in names])
-        counter.add(self.keys_meeting(names, where))
+        counter, conditions = CellCounter([self.attribute(name) for name in names]), [(name, tuple(kept)) for name, kept in where]
+        for batch in self.batches():
+            counter.add(batch.keys_meeting(names, conditions))
         return counter.counts()
 
     def keys_meeting(self, names: Sequence[str], where: Conditions) -> npt.NDArray[np.int64]:
@@ -133,11 +151,14 @@ class Table(Countable):
 
     def of_members(self) -> Table:
         """The members as records of their own, each with the attributes of the record that holds it."""
+        members = self._held_members()
+        codes = {name: column[members.owner] for name, column in self.codes.items()}
+        return Table(attributes=self.attributes + members.table.attributes, codes={**codes, **members.table.codes})
+
+    def _held_members(self) -> Members:
         if self.members is None:
             raise TableError("table", "has records without members", "give households together with their persons")
-        held, owner = self.members.table, self.members.owner
-        codes = {name: column[owner] for name, column in self.codes.items()}
-        return Table(attributes=self.attributes + held.attributes, codes={**codes, **held.codes})
+        return self.members
 
     @classmethod
     def from_records(cls, records: Iterable[Sequence[object]], attributes: tuple[Attribute, ...]) -> Table:
@@ -237,6 +258,10 @@ class TableStream:
         """All of it in memory."""
         return joined(self.attributes, self.batches())
 
+    def regrouped(self, most: int) -> Iterator[Table]:
+        """Its records, at most so many at a time, and fewer of many columns."""
+        return regrouped(self.attributes, self.batches(), batch_size(len(self.attributes), most))
+
 
 MOST_LISTED = 1 << 16
 """A column of a released table with at most so many categories is a list of them and codes; one with more holds texts. A file
@@ -301,6 +326,60 @@ class NumberedAttribute(Attribute):
         return f"NumberedAttribute({self.name!r}, {self.size} categories)"
 
 
+class NumberedTexts(Attribute):
+    """The attribute of a released column with the texts "0", "1", ..., very many of them, which are made on demand.
+
+    A column of an attribute with a `count` holds numbers. Equal only to itself.
+
+    Args:
+        name: the attribute's name.
+        size: how many categories there are.
+
+    >>> node = NumberedTexts("node", 1_000_000)
+    >>> node.count, node.size, node.category(70)
+    (None, 1000000, '70')
+    """
+
+    __slots__ = ("numbered",)
+
+    numbered: int
+
+    def __init__(self, name: str, size: int) -> None:
+        plain = {"name": name, "count": None, "within": None, "parents": (), "column": None, "recode": ()}
+        for field, value in {**plain, "numbered": size}.items():
+            object.__setattr__(self, field, value)
+
+    @property
+    def categories(self) -> tuple[str, ...]:  # computed on demand
+        return tuple(self.values())
+
+    @property
+    def size(self) -> int:
+        return self.numbered
+
+    def values(self) -> Iterator[str]:
+        return map(str, range(self.numbered))
+
+    def category(self, place: int) -> str:
+        return str(range(self.numbered)[place])
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NumberedTexts, (self.name, self.numbered)
+
+    def __repr__(self) -> str:
+        return f"NumberedTexts({self.name!r}, {self.numbered})"
+
+
+OWN_FORMS = (NumberedAttribute, NumberedTexts)
+"""Attributes whose columns have a form of their own: their categories are not listed."""
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Members:
     """Records that belong to the records of another table.
@@ -311,7 +390,7 @@ class Members:
     """
 
     table: Table
-    owner: npt.NDArray[np.int64]
+    owner: npt.NDArray[np.integer[Any]]
 
 
 HOUSEHOLD_ID = "household_id"

@@ -262,5 +262,12 @@ class Output:
 
     @property
     def main(self) -> Table:
-        """The table on which the invariants are evaluated."""
-        return next(iter(self.tables.values()))
+        """The table on which the invariants are evaluated: the first one, or where all are streams, the first of these."""
+        return next(iter(self.tables.values())) if self.tables else next(iter(self.streams.values())).joined()
+
+    def with_main_held(self) -> Output:
+        """The same with its main table in memory."""
+        if self.tables:
+            return self
+        (name, main), *others = self.streams.items()
+        return attrs.evolve(self, tables={name: main.joined()}, streams=dict(others))

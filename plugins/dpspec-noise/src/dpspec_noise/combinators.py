@@ -125,7 +125,7 @@ class ComposedMechanism(Mechanism):
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every part, numbered by the parts."""
-        outputs = [part.run(table, space, run) for part in self.parts]
+        outputs = [part.run(table, space, run).with_main_held() for part in self.parts]
         tables = {
             f"{place}-{name}": made for place, output in enumerate(outputs, 1) for name, made in output.tables.items()
         }  # fmt: skip

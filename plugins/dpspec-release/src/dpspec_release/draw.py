@@ -89,7 +89,7 @@ from dpspec.plugin.releases import (
     whole,
 )
 from dpspec_release.accuracy import Accuracy, known_accuracy
-from dpspec_release.batches import BatchRelease, SortingRelease, WrittenTable, memory_of_batches
+from dpspec_release.batches import MOST_RECORDS, BatchRelease, SortingRelease, WrittenTable, memory_of_batches, write_batches
 from dpspec_release.spill import LEAST, duckdb, spilling
 
 SUFFIX = ".confidential"
@@ -517,6 +517,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             elif not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
                 output = _output(mechanism, given, document, workers, folder, options, guard)
                 _check_names(mechanism, output)
+                output, written = _main_written(mechanism, given, output, document.spec, unit, path, warning, registry)
             else:
                 written = _in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard)
                 reading.close()
@@ -964,6 +965,40 @@ def _in_batches(  # noqa: PLR0917 - one run with all that it needs
         raise _unwritable(path.parent, problem) from None
 
 
+def _main_written(  # noqa: PLR0917 - one table with all that says how it is written
+    mechanism: Mechanism,
+    given: Countable,
+    output: Output,
+    spec: PrivacySpec,
+    unit: str,
+    path: Path,
+    warning: str | None,
+    registry: Registry,
+) -> tuple[Output, WrittenTable | None]:
+    """The main table of a mechanism that releases streams alone, written, and with its invariants counted.
+
+    It is held in memory where the mechanism states what it keeps, which is compared record by record.
+
+    Args:
+        unit: what its records are.
+        path: the file that is written, in the name of the table.
+        warning: what it says of itself.
+    """
+    if output.tables or mechanism.keeps(tuple(a.name for a in given.attributes)):
+        return output.with_main_held(), None
+    (name, main), *others = output.streams.items()
+    asked = [one for one in _of_invariants(spec) if one.unit == unit]
+    try:
+        private_folder(path.parent)
+        file = path.with_stem(name)
+        file.touch(mode=0o600)
+        notes = {} if warning is None else {"dpspec": warning}
+        written = write_batches(main.attributes, main.regrouped(MOST_RECORDS), file, formats_of(registry), notes, asked)
+    except OSError as problem:
+        raise _unwritable(path.parent, problem) from None
+    return attrs.evolve(output, streams=dict(others)), written
+
+
 _CHARGE = "charge"
 """The token of the reservation, among the stages of an unfinished run."""
 
@@ -1046,11 +1081,17 @@ def digest_of(table: Table) -> str:
     found = hashlib.sha256()
     for attribute in table.attributes:
         found.update(repr(attribute).encode() + b"\n")
-        found.update(table.codes[attribute.name].astype("<i8").tobytes())
+        _add_to_digest(found, table.codes[attribute.name])
     if table.members is not None:
         found.update(digest_of(table.members.table).encode())
-        found.update(table.members.owner.astype("<i8").tobytes())
+        _add_to_digest(found, table.members.owner)
     return found.hexdigest()
+
+
+def _add_to_digest(found: Any, column: Any) -> None:
+    """Add a column as 64-bit integers, of which some are made at a time."""
+    for begin in range(0, len(column), MOST_RECORDS):
+        found.update(column[begin : begin + MOST_RECORDS].astype("<i8").tobytes())
 
 
 def _suffix(path: Path, wanted: str | None, formats: Formats) -> str:

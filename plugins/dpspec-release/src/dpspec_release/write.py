@@ -339,10 +339,8 @@ def _table(table: Table, path: Path, formats: Formats, notes: Mapping[str, str])
 
 def _stream(stream: tables.TableStream, path: Path, formats: Formats, notes: Mapping[str, str]) -> str:
     """Write a table as it is made, read it again and compare it with what was made; returns its digest."""
-    size = tables.batch_size(len(stream.attributes), MOST_RECORDS)
     _private(path)
-    batches = tables.regrouped(stream.attributes, stream.batches(), size)
-    return _read_back(write_batches(stream.attributes, batches, path, formats, notes), formats)
+    return _read_back(write_batches(stream.attributes, stream.regrouped(MOST_RECORDS), path, formats, notes), formats)
 
 
 def _read_back(written: WrittenTable, formats: Formats) -> str:

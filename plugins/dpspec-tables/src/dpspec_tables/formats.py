@@ -20,7 +20,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -98,9 +98,10 @@ class PolarsFormat(tables.TableFormat):
         from polars.io.plugins import register_io_source
 
         def frames(*_: object) -> Iterator[pl.DataFrame]:
-            return (pl.DataFrame([labelled(table.codes[a.name], a) for a in attributes]) for table in batches)
+            return (pl.DataFrame([c.labelled(table.codes[c.attribute.name]) for c in columns]) for table in batches)
 
-        schema = pl.DataFrame([labelled(tables.compact((), a.size), a) for a in attributes]).schema
+        columns = [Column(a) for a in attributes]
+        schema = pl.DataFrame([c.labelled(tables.compact((), c.attribute.size)) for c in columns]).schema
         self.sink(register_io_source(frames, schema=schema), path, notes)
 
     def header(self, path: Path) -> tuple[str, ...]:
@@ -110,9 +111,9 @@ class PolarsFormat(tables.TableFormat):
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
         with _few_ahead(), readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
-            rows = tables.batch_size(len(attributes), BATCH)
+            rows, columns = tables.batch_size(len(attributes), BATCH), {a.name: Column(a) for a in attributes}
             for batch in frame.collect_batches(chunk_size=rows, maintain_order=True, optimizations=self.reading()):
-                yield {a.name: coded(batch[a.name], a) for a in attributes}
+                yield {name: column.coded(batch[name]) for name, column in columns.items()}
 
     def records(self, path: Path) -> int | None:
         import polars as pl
@@ -123,14 +124,14 @@ class PolarsFormat(tables.TableFormat):
             return int(self.scan(path).select(pl.len()).collect().item())
 
     def holds(self, path: Path, table: Table) -> bool:
-        row = 0
+        row, columns = 0, [Column(a) for a in table.attributes]
         with readable(path, self.reason):
             frame = self.scan(path)
             if frame.collect_schema().names() != [a.name for a in table.attributes]:
                 return False
             for batch in frame.collect_batches(chunk_size=COMPARED, maintain_order=True, optimizations=self.reading()):
                 part = slice(row, row + batch.height)
-                if not all(_are(batch[a.name], table.codes[a.name][part], a) for a in table.attributes):
+                if not all(_are(batch[c.attribute.name], table.codes[c.attribute.name][part], c) for c in columns):
                     return False
                 row += batch.height
         return row == len(table)
@@ -241,43 +242,123 @@ def _texts(values: pl.Series, subject: str) -> npt.NDArray[Any]:
     return values.to_numpy().astype(str)
 
 
-def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
-    """The codes of a column, found all at once; what is no category becomes -1."""
-    import polars as pl
+class Column:
+    """How a column of categories is written and read: what follows from its attribute is made once for all batches of a file.
 
-    if attribute.count is not None and values.dtype.is_integer() and not values.null_count():
-        numbers = values.to_numpy()
-        if not len(numbers) or (numbers.min() >= 0 and numbers.max() < attribute.count):  # as nearly always
-            return tables.Coded(codes=numbers, strangers=[])
-    known = None if values.null_count() else _as_written(values, attribute)
-    if known is not None:
-        return tables.Coded(codes=known, strangers=[])
-    if attribute.count is None:
-        texts = values.cast(pl.String)
-        codes = texts.cast(_enum(attribute.categories), strict=False).to_physical().cast(pl.Int64)
-    else:
-        codes = values if values.dtype.is_integer() else _integers(values.cast(pl.String))
-        codes = codes.cast(pl.Int64, strict=False)
-        codes = codes.set((codes < 0) | (codes >= attribute.count), None)
-    strange = values.filter(codes.is_null()).cast(pl.String).to_list() if codes.null_count() else []
-    return tables.Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
+    Args:
+        attribute: the attribute.
+    """
 
+    def __init__(self, attribute: Attribute) -> None:
+        self.attribute = attribute
+        self._is_listed = attribute.count is None and not isinstance(attribute, tables.OWN_FORMS)
 
-def _as_written(values: pl.Series, attribute: Attribute) -> npt.NDArray[np.int64] | None:
-    """The codes of a column in the form in which it is written, without a text for each value; None for any other."""
-    import polars as pl
+    @cached_property
+    def _labels(self) -> pl.Series:
+        """All categories, listed in the type of the column where they are few enough."""
+        import polars as pl
 
-    if isinstance(attribute, tables.NumberedAttribute):
-        numbers = attribute.numbers
-        narrow = values.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64)  # others are none in numpy, or are sorted as floats
-        if not narrow or not len(numbers):
+        kinds = self.attribute.categories
+        return pl.Series(self.attribute.name, kinds, dtype=_enum(kinds) if len(kinds) <= tables.MOST_LISTED else pl.String())
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        """The place of each category, where they are many."""
+        return {category: place for place, category in enumerate(self.attribute.categories)}
+
+    @cached_property
+    def _by_number(self) -> tuple[int, npt.NDArray[np.int64]] | None:
+        """Where the numbers of the attribute lie close together, the least, and for each number from it on its place or -1."""
+        numbers = self.attribute.numbers if isinstance(self.attribute, tables.NumberedAttribute) else np.zeros(0)
+        if not len(numbers) or numbers.dtype == object or int(numbers[-1]) - int(numbers[0]) not in range(_CLOSE):
             return None
-        found = values.to_numpy()
-        places = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
-        return places if (numbers[places] == found).all() else None  # of numbers that are not sorted, some are not found
-    if attribute.count is None and isinstance(values.dtype, pl.Enum) and values.dtype == _enum(attribute.categories):
-        return values.to_physical().to_numpy().astype(np.int64)
-    return None
+        low = int(numbers[0])
+        places = np.full(int(numbers[-1]) - low + 1, -1, dtype=np.int64)
+        inside = (numbers >= low) & (numbers <= numbers[-1])  # of numbers that are not sorted, some are not found
+        places[numbers[inside] - low] = np.flatnonzero(inside)
+        return low, places
+
+    def labelled(self, codes: npt.NDArray[Any]) -> pl.Series:
+        """A column of categories; of integers, where these are numbered and not listed; of texts, where they are very many."""
+        import polars as pl
+
+        attribute = self.attribute
+        if attribute.count is not None:
+            return pl.Series(attribute.name, codes)
+        if isinstance(attribute, tables.NumberedAttribute):
+            return _numbers(codes, attribute)
+        if isinstance(attribute, tables.NumberedTexts):
+            return pl.Series(attribute.name, codes).cast(pl.String)
+        return self._labels.gather(codes)
+
+    def coded(self, values: pl.Series) -> tables.Coded:
+        """The codes of a column, found all at once; what is no category becomes -1."""
+        import polars as pl
+
+        attribute = self.attribute
+        if attribute.count is not None and values.dtype.is_integer() and not values.null_count():
+            numbers = values.to_numpy()
+            if not len(numbers) or (numbers.min() >= 0 and numbers.max() < attribute.count):  # as nearly always
+                return tables.Coded(codes=numbers, strangers=[])
+        known = None if values.null_count() else self._as_written(values)
+        if known is not None:
+            return tables.Coded(codes=known, strangers=[])
+        if attribute.count is None and not isinstance(attribute, tables.NumberedTexts):
+            codes = self._found(values.cast(pl.String))
+        else:
+            codes = values if values.dtype.is_integer() else _integers(values.cast(pl.String))
+            codes = codes.cast(pl.Int64, strict=False)
+            codes = codes.set((codes < 0) | (codes >= attribute.size), None)
+        strange = values.filter(codes.is_null()).cast(pl.String).to_list() if codes.null_count() else []
+        return tables.Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
+
+    def _found(self, texts: pl.Series) -> pl.Series:
+        """The places of texts among the categories; null for strangers."""
+        import polars as pl
+
+        if self.attribute.size <= tables.MOST_LISTED:
+            return texts.cast(_enum(self.attribute.categories), strict=False).to_physical().cast(pl.Int64)
+        # To make such a type takes as long as there are categories, and a batch holds few of them.
+        here = texts.drop_nulls().unique()
+        places = pl.Series([self._places.get(text) for text in here.to_list()], dtype=pl.Int64)
+        return places.gather(texts.cast(pl.Enum(here), strict=False).to_physical())
+
+    def _as_written(self, values: pl.Series) -> npt.NDArray[np.int64] | None:
+        """The codes of a column in the form in which it is written, without a text for each value; None for any other."""
+        import polars as pl
+
+        attribute = self.attribute
+        if isinstance(attribute, tables.NumberedAttribute):
+            numbers = attribute.numbers
+            narrow = values.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64)  # others are none in numpy, or are sorted as floats
+            if not narrow or not len(numbers):
+                return None
+            found = values.to_numpy()
+            if self._by_number is not None:
+                low, by_number = self._by_number
+                if int(found.min(initial=low)) < low or int(found.max(initial=low)) - low >= len(by_number):
+                    return None
+                places = by_number[found.astype(np.int64) - low]
+                return places if (places >= 0).all() else None
+            places = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
+            return places if (numbers[places] == found).all() else None  # of numbers that are not sorted, some are not found
+        if self._is_listed and isinstance(values.dtype, pl.Enum) and values.dtype == _enum(attribute.categories):
+            return values.to_physical().to_numpy().astype(np.int64)
+        return None
+
+
+_CLOSE = 1 << 20
+"""Numbers that differ by less are looked up in an array, which takes a fifth of the time of a search."""
+
+
+def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
+    """The column of some codes, of a file with one batch."""
+    return Column(attribute).labelled(codes)
+
+
+def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
+    """The codes of a column, of a file with one batch."""
+    return Column(attribute).coded(values)
 
 
 def _integers(texts: pl.Series) -> pl.Series:
@@ -287,11 +368,11 @@ def _integers(texts: pl.Series) -> pl.Series:
     return texts.set(~texts.str.contains(r"^(0|[1-9][0-9]*)$"), None).cast(pl.Int64, strict=False)
 
 
-def _are(values: pl.Series, codes: npt.NDArray[Any], attribute: Attribute) -> bool:
+def _are(values: pl.Series, codes: npt.NDArray[Any], column: Column) -> bool:
     """Whether a column is the one that is written for these codes: letter by letter, or number by number."""
     import polars as pl
 
-    wanted = labelled(codes, attribute)
+    attribute, wanted = column.attribute, column.labelled(codes)
     if len(values) != len(codes) or values.null_count() != wanted.null_count():
         return False
     if wanted.null_count() or isinstance(attribute, tables.NumberedAttribute):
@@ -301,19 +382,7 @@ def _are(values: pl.Series, codes: npt.NDArray[Any], attribute: Attribute) -> bo
         return np.array_equal(values.to_physical().to_numpy(), wanted.to_physical().to_numpy())
     if values.dtype == pl.String:
         return bool((values == wanted.cast(pl.String)).all())
-    return np.array_equal(coded(values, attribute).codes, codes)
-
-
-def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
-    """A column of categories; of integers, where these are numbered and not listed; of texts, where they are very many."""
-    import polars as pl
-
-    if attribute.count is not None:
-        return pl.Series(attribute.name, codes)
-    if isinstance(attribute, tables.NumberedAttribute):
-        return _numbers(codes, attribute)
-    kinds = attribute.categories
-    return pl.Series(attribute.name, kinds, dtype=_enum(kinds) if len(kinds) <= tables.MOST_LISTED else pl.String()).gather(codes)
+    return np.array_equal(column.coded(values).codes, codes)
 
 
 @lru_cache(maxsize=64)

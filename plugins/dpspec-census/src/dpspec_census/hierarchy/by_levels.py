@@ -49,25 +49,24 @@ from dpspec.plugin import (
     workers,
 )
 from dpspec_census.hierarchy.descent import NODES_PER_PART, FittedLevel, aggregated, asked_at, descend
-from dpspec_census.hierarchy.family import Counts, UnitCells, cells_of, check_nested
+from dpspec_census.hierarchy.family import Counts, Records, UnitCells, cells_of, check_nested, narrow
 from dpspec_census.hierarchy.limits import EditConstraint, Fixed, Limit, all_fixed
 from dpspec_census.hierarchy.workload import PRESETS, MeasuredQuery, Tabulation, preset
 from dpspec_census.topdown import FittedLaw
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 
-    from dpspec.plugin import Randomness
+    from dpspec.plugin import Mask, Randomness
 else:
     np = late_module("numpy")
 
 
-_PER_RECORD = 16
-"""Bytes: the node and the cell of each released record."""
-_PER_BOUND = 24
-"""Bytes for each constraint and smallest node: its value, and the two bounds at the level that is fitted."""
-_PER_NODE = 108
-"""Bytes: two places of each node in the order of the hierarchy, and its name (49 bytes and the digits) with its code."""
+_PER_BOUND = 10
+"""Bytes for each constraint and smallest node: its value, and that in the type in which it bounds."""
+_PER_NODE = 16
+"""Bytes: the parent of each node, and two places of it in the order of the hierarchy."""
 
 
 @define
@@ -225,15 +224,15 @@ class TopdownByLevels(Mechanism):
         noise = laws.Product(tuple(laws.DiscreteGaussianLaw(answer, variance) for answer, variance in pairs))
         return FittedLaw(fixed=plan.fixed(true), noise=noise, mechanism=self, space=space)
 
-    def _tables(self, dataset: Dataset, space: DatasetSpace) -> dict[str, Table]:
+    def _tables(self, dataset: Dataset, space: DatasetSpace) -> dict[str, Records]:
         """The dataset as one table of records for each measured unit."""
         from dpspec.plugin import Table
 
-        found = {}
+        found: dict[str, Records] = {}
         for table in self.tabulations():
             attributes = tuple(a for a in space.attributes_of(table.unit) if a.name != blocks.MEMBERS)
             records = [record[: len(attributes)] for record in space.records(dataset, table.unit)]
-            found[table.unit] = Table.from_records(records, attributes)
+            found[table.unit] = Table.from_records(records, attributes).batches
         return found
 
     def variances(self, space: DatasetSpace) -> tuple[Fraction, ...]:
@@ -258,23 +257,23 @@ class TopdownByLevels(Mechanism):
         return released(self, self._given(table), space, run)
 
     def memory_of_run(self, records: int, space: DatasetSpace) -> int:
-        """The bytes of the bounds and the names of all nodes, and of the released records while they are listed."""
-        found = records * _PER_RECORD
+        """The bytes of the bounds and the names of all nodes."""
+        found = 0
         for table in self.plan(space).tables:
             nodes = [table.cells.geography.size(level) for level in range(len(self.levels))]
             limits = len(table.edits) + sum(len(fixed.groups) for fixed in table.invariants)
             found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
         return found
 
-    def _given(self, table: Table) -> dict[str, Table]:
-        found = {self.unit: table}
+    def _given(self, table: Table) -> dict[str, Records]:
+        found: dict[str, Records] = {self.unit: table.batches}
         for tabulation in self.tabulations():
             if tabulation.unit != self.unit:
                 if table.members is None:
                     raise IncompatibleBlocksError(
                         "table", f"has no records of the unit {tabulation.unit}", "give households together with their persons"
                     )
-                found[tabulation.unit] = table.of_members()
+                found[tabulation.unit] = table.batches_of_members
         return found
 
 
@@ -319,14 +318,18 @@ class TablePlan:
         """The shape (nodes, groups) of every invariant's value."""
         return [(self.cells.geography.size(f.level) if f.level >= 0 else 1, len(f.groups)) for f in self.invariants]
 
-    def limits(self, fixed: Sequence[Counts], done: Mapping[str, tuple[UnitCells, Any]]) -> tuple[Limit, ...]:
+    def limits(self, fixed: Sequence[Counts], done: Mapping[str, FittedTable]) -> tuple[Limit, ...]:
         """The constraints, from the invariants' values and the counts of the tables that are fitted already."""
         found = [limit for f, value in zip(self.invariants, fixed, strict=True) for limit in f.limits(self.cells, value)]
         last = len(self.cells.geography.levels) - 1
+        units: dict[EditConstraint, npt.NDArray[Any]] = {}
+        for unit, bounding in done.items():
+            edits = [edit for edit in self.edits if edit.of_unit == unit]
+            groups = [bounding.plan.cells.where(edit.of_where) for edit in edits]
+            units.update(zip(edits, bounding.units(groups), strict=True))
         for edit in self.edits:
-            cells, fitted = done[edit.of_unit]
-            low, high = edit.limits(cells, fitted)
-            found.append(Limit(name=str(edit), cells=self.cells.where(edit.where), level=last, low=low, high=high))
+            own = self.cells.where(edit.where)
+            found.append(Limit(name=str(edit), cells=own, level=last, counts=units[edit], least=edit.least, most=edit.most))
         return tuple(found)
 
 
@@ -342,11 +345,11 @@ class Plan:
     tables: tuple[TablePlan, ...]
     gap: Fraction
 
-    def true(self, tables: Mapping[str, Table]) -> dict[str, Any]:
+    def true(self, given: Mapping[str, Records]) -> dict[str, Any]:
         """The confidential counts by unit, sparse, of shape (smallest nodes, cells)."""
-        for table in tables.values():
-            check_nested(table)
-        return {plan.cells.unit: plan.cells.counted(tables[plan.cells.unit]) for plan in self.tables}
+        for records in given.values():
+            check_nested(records)
+        return {plan.cells.unit: plan.cells.counted(given[plan.cells.unit]) for plan in self.tables}
 
     def invariants(self, true: Mapping[str, Any]) -> dict[str, list[Counts]]:
         """c(x): all that the fit may read of the confidential counts."""
@@ -385,17 +388,15 @@ class Plan:
         Args:
             most: the nodes of a part of a level, on which nothing that is released depends.
         """
-        done: dict[str, tuple[UnitCells, Any]] = {}
-        found = []
+        done: dict[str, FittedTable] = {}
         draws = None if true is None else run.source.placed()
         for plan in self.tables:
             unit = plan.cells.unit
             known = {"true": None if true is None else true[unit], "given": None if given is None else given[unit]}
             limits = plan.limits(fixed[unit], done)
             levels = descend(plan.cells, plan.asked, limits, run, draws, gap=float(self.gap), most=most, **known)
-            found.append(FittedTable(plan=plan, levels=levels, counts=levels[-1].whole()))
-            done[unit] = plan.cells, found[-1].counts
-        return tuple(found)
+            done[unit] = FittedTable(plan=plan, levels=levels)
+        return tuple(done.values())
 
     def fitted(self, fixed: tuple[int, ...], measured: tuple[int, ...]) -> Dataset:
         """The fitted counts of a pair (c(x), t)."""
@@ -404,7 +405,7 @@ class Plan:
         kept = {p.cells.unit: [_taken(values, shape) for shape in p.shapes()] for p in self.tables}
         nothing_drawn = workers.Run(source=randomness.SeededRandomness(0))
         done = self.descended(kept, nothing_drawn, true=None, given=given)
-        return tuple((table.plan.cells.unit, tuple(table.counts.toarray().ravel().tolist())) for table in done)
+        return tuple((table.plan.cells.unit, tuple(table.levels[-1].whole().toarray().ravel().tolist())) for table in done)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -414,12 +415,33 @@ class FittedTable:
     Args:
         plan: what it was made from.
         levels: its levels, whose parts are read where they are kept.
-        counts: the fitted counts, sparse, of shape (smallest nodes, cells).
     """
 
     plan: TablePlan
     levels: tuple[FittedLevel, ...]
-    counts: Any
+
+    def units(self, groups: Sequence[Mask]) -> list[npt.NDArray[Any]]:
+        """For each of some groups of cells, how many units each of the smallest nodes has there."""
+        (*_, last) = self.levels
+        units = [np.zeros(len(last.parts.order), dtype=np.int32) for _ in groups]
+        for part in last if groups else ():
+            for group, found in zip(groups, units, strict=True):
+                found[part.nodes] = part.counts @ group.astype(np.int64)
+        return [narrow(found) for found in units]
+
+    def microdata(self, records: int) -> tables.TableStream:
+        """The records, in the order of the smallest nodes.
+
+        Args:
+            records: how many there are.
+        """
+        (*_, last) = self.levels
+        cells = self.plan.cells
+
+        def batches() -> Iterator[Table]:
+            return (cells.microdata(nodes, counts) for nodes, counts in last.counts(NODES_PER_PART))
+
+        return tables.TableStream(attributes=cells.columns(), records=records, batches=batches)
 
 
 def plan_of(mechanism: TopdownByLevels, space: DatasetSpace) -> Plan:
@@ -463,8 +485,11 @@ def _taken(values: Iterator[int], shape: tuple[int, int]) -> Counts:
 # --- one release ----------------------------------------------------------------------------------
 
 
-def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: DatasetSpace, run: workers.Run) -> workers.Output:
+def released(mechanism: TopdownByLevels, given: Mapping[str, Records], space: DatasetSpace, run: workers.Run) -> workers.Output:
     """Measure, fit and round all levels of all tables.
+
+    Args:
+        given: the confidential records of each unit.
 
     Raises:
         TableError: the table's geography is not nested.
@@ -472,16 +497,17 @@ def released(mechanism: TopdownByLevels, tables: Mapping[str, Table], space: Dat
         PluginContractError: a released table does not keep a constraint; nothing is released.
     """
     plan = mechanism.plan(space)
-    true = plan.true(tables)
+    true = plan.true(given)
     done = plan.descended(plan.invariants(true), run, true=true, given=None)
-    microdata = {table.plan.cells.unit: table.plan.cells.microdata(table.counts) for table in done}
-    checks = [_invariant_held(i, tables, microdata) for i in mechanism.invariants]
-    checks += [_edit_held(edit, mechanism.levels[-1], microdata) for edit in mechanism.edits]
-    ordered = {"released": microdata.pop(mechanism.unit), **{f"released-{unit}": table for unit, table in microdata.items()}}
     sums = [_summed(table, level, true[table.plan.cells.unit]) for table in done for level in table.levels]
+    del true
+    records = {one.table.cells.unit: one.records for one in sums}  # of the last level of each
+    microdata = {table.plan.cells.unit: table.microdata(records[table.plan.cells.unit]) for table in done}
+    checks = held_constraints(mechanism, given, microdata)
+    ordered = {"released": microdata.pop(mechanism.unit), **{f"released-{unit}": table for unit, table in microdata.items()}}
     return workers.Output(
-        tables=ordered,
-        streams={"measurements": measurements(done, [one.values for one in sums])},
+        tables={},
+        streams={**ordered, "measurements": measurements(done, [one.values for one in sums])},
         report={
             "budget": _budget(mechanism, plan, space),
             "constraints": checks,
@@ -506,6 +532,7 @@ def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> table
     """
     words: dict[str, dict[str, int]] = {name: {} for name in (*MEASURED, answers.QUERY)}
     levels = [(table.plan, level) for table in done for level in table.levels]
+    node = _NodeNames(tuple(level.cells.geography.levels[level.level] for _, level in levels))
     for plan, level in levels:
         for _, spec in _named(plan, level.level):
             for name in spec:
@@ -513,19 +540,19 @@ def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> table
     others = [name for name in words if name not in MEASURED]
     coded: list[dict[str, Counts]] = []
     for plan, level in levels:
-        names = (name.partition(" ")[2] for name in level.cells.geography.names(level.level, np.arange(len(level.parts.order))))
         coded.append(
             {
                 "unit": np.array([_code(words["unit"], plan.cells.unit)]),
                 "level": np.array([_code(words["level"], plan.cells.geography.levels[level.level].name)]),
-                "node": np.fromiter((_code(words["node"], name) for name in names), dtype=np.int32),
                 **{name: _of_queries(name, words[name], plan, level.level) for name in others},
             }
         )
-    listed = tuple(Attribute(name=name, categories=tuple(known)) for name, known in words.items())
-    (value, _), (status, published) = answers.number_columns(np.unique(np.concatenate(values)))
+    kinds = {name: Attribute(name=name, categories=tuple(known)) for name, known in words.items() if known}
+    listed = (node.attribute if name == "node" else kinds[name] for name in words)
+    numbers = np.unique(np.concatenate(values))
+    (value, _), (status, published) = answers.number_columns(numbers)
     attributes = (*listed, value, status)
-    numbers = value.numbers if isinstance(value, tables.NumberedAttribute) else np.zeros(0, dtype=np.int64)
+    number = _Ranks(numbers)
     size = tables.batch_size(len(attributes), _ROWS)
 
     def batches() -> Iterator[Table]:
@@ -536,9 +563,9 @@ def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> table
                 columns = {
                     "unit": np.repeat(own["unit"], nodes * rows),
                     "level": np.repeat(own["level"], nodes * rows),
-                    "node": np.repeat(own["node"][begin : begin + nodes], rows),
+                    "node": np.repeat(node.codes(level.cells.geography.levels[level.level], begin, begin + nodes), rows),
                     **{name: np.tile(own[name], nodes) for name in others},
-                    value.name: np.searchsorted(numbers, found.ravel()),
+                    value.name: number.of(found.ravel()),
                     status.name: np.repeat(published[:1], nodes * rows),
                 }
                 begin += nodes
@@ -550,6 +577,52 @@ def measurements(done: Sequence[FittedTable], values: Sequence[Counts]) -> table
 
 _ROWS = 1 << 18
 """The measurements that are made at a time, at most."""
+
+
+class _NodeNames:
+    """The column of the nodes of all levels. Millions of nodes that are numbered have no text each.
+
+    Args:
+        levels: the levels.
+    """
+
+    def __init__(self, levels: Sequence[Attribute]) -> None:
+        self._known: dict[str, int] | None = {}
+        largest = max(level.size for level in levels)
+        if largest > tables.MOST_LISTED and all(level.count is not None for level in levels):
+            self._known = None
+            self.attribute: Attribute = tables.NumberedTexts("node", largest)
+        else:
+            every = dict.fromkeys(itertools.chain.from_iterable(level.values() for level in levels))
+            self._known = {name: place for place, name in enumerate(every)}
+            self.attribute = Attribute(name="node", categories=tuple(every))
+
+    def codes(self, level: Attribute, begin: int, end: int) -> npt.NDArray[Any]:
+        """The codes of some nodes of a level."""
+        if self._known is None:
+            return np.arange(begin, end)
+        return np.array([self._known[level.category(place)] for place in range(begin, end)], dtype=np.int64)
+
+
+class _Ranks:
+    """The places of numbers among some sorted ones, looked up in an array where these lie close together.
+
+    Args:
+        numbers: the numbers, of which those that are asked for are some.
+    """
+
+    def __init__(self, numbers: Counts) -> None:
+        self._numbers, self._places = numbers, np.zeros(0, dtype=np.int32)
+        if len(numbers) and int(numbers[-1]) - int(numbers[0]) < _CLOSE:
+            self._places = np.zeros(int(numbers[-1]) - int(numbers[0]) + 1, dtype=np.int32)
+            self._places[numbers - numbers[0]] = np.arange(len(numbers))
+
+    def of(self, numbers: Counts) -> npt.NDArray[Any]:
+        """The place of each."""
+        return self._places[numbers - self._numbers[0]] if len(self._places) else np.searchsorted(self._numbers, numbers)
+
+
+_CLOSE = 1 << 20
 
 
 def _of_queries(column: str, known: dict[str, int], table: TablePlan, level: int) -> Any:
@@ -675,7 +748,7 @@ def _summed(fitted: FittedTable, level: FittedLevel, true: Any) -> LevelSums:
     """
     queries = fitted.plan.asked[level.level]
     confidential = aggregated(level.cells, true, level.level)
-    notes, values = np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64)
+    notes, values = [np.zeros((0, 3), dtype=np.int64)], np.zeros(0, dtype=np.int64)
     residuals, squares = [0] * len(queries), [0] * len(queries)
     records = total_errors = cell_errors = 0
     for part in level:
@@ -692,14 +765,16 @@ def _summed(fitted: FittedTable, level: FittedLevel, true: Any) -> LevelSums:
         total_errors += int(np.abs(np.asarray(error.sum(axis=1))).sum())
         cell_errors += int(np.abs(error.data).sum())
         records += int(counts.data.sum())
-        notes, values = np.concatenate([notes, part.notes]), np.union1d(values, part.answers)
+        notes.append(part.notes)
+        values = np.union1d(values, _different(part.answers))
+    every = np.concatenate(notes)
     return LevelSums(
         table=fitted.plan,
         level=level.level,
         records=records,
-        families=len(notes),
-        gap=int(notes[:, 1].max(initial=0)),
-        exact=int(notes[:, 2].sum()),
+        families=len(every),
+        gap=int(every[:, 1].max(initial=0)),
+        exact=int(every[:, 2].sum()),
         values=values,
         residuals=tuple(residuals),
         squares=tuple(squares),
@@ -708,35 +783,79 @@ def _summed(fitted: FittedTable, level: FittedLevel, true: Any) -> LevelSums:
     )
 
 
+def _different(values: npt.NDArray[Any]) -> Counts:
+    """The different ones of some numbers, counted where they lie close together, which takes less time than to sort them."""
+    low = int(values.min(initial=0))
+    return tables.occurring(values.ravel().astype(np.int64) - low, int(values.max(initial=0)) - low + 1)[0] + low
+
+
 # --- constraints, counted again on the records -----------------------------------------------------
 
 
-def _invariant_held(invariant: Any, before: Mapping[str, Table], after: Mapping[str, Table]) -> dict[str, Any]:
-    """An invariant evaluated on the records before and after, by code that uses no matrix."""
+def held_constraints(
+    mechanism: TopdownByLevels, before: Mapping[str, Records], after: Mapping[str, tables.TableStream]
+) -> list[dict[str, Any]]:
+    """All constraints, counted on the records before and after by code that uses no matrix.
+
+    The released records are read once, and those of a piece of the smallest nodes are held at a time.
+
+    Args:
+        before: the confidential records of each unit.
+        after: the released ones, in the order of the smallest nodes.
+
+    Raises:
+        PluginContractError: one is not kept.
+    """
+    fixed = [(str(invariant), _marginal(invariant)) for invariant in mechanism.invariants]
+    counters = [(table.unit, table.attributes, table.where, _counter(table, after[table.unit])) for _, table in fixed]
+    edited = [0] * len(mechanism.edits)
+    for batches in zip(*(stream.batches() for stream in after.values()), strict=True):
+        batch = dict(zip(after, batches, strict=True))
+        for unit, names, where, counter in counters:
+            counter.add(batch[unit].keys_meeting(names, where))
+        for place, edit in enumerate(mechanism.edits):
+            edited[place] += _edit_held(edit, mechanism.levels[-1], batch)
+    checks = [
+        _invariant_held(name, table, before[table.unit], counter)
+        for (name, table), (*_, counter) in zip(fixed, counters, strict=True)
+    ]
+    return checks + [
+        {"constraint": str(edit), "counts": count, "held": True} for edit, count in zip(mechanism.edits, edited, strict=True)
+    ]
+
+
+def _marginal(invariant: Invariant) -> blocks.Marginal:
     counted = invariant.as_marginal()
-    first, second = (_counted(tables[counted.unit], counted.attributes, counted.where) for tables in (before, after))
-    if first != second:
-        raise errors.PluginContractError("topdown-by-levels", f"does not hold {invariant}", "nothing is released; report it")
-    return {"constraint": str(invariant), "counts": len(first), "held": True}
+    if counted is None:  # `fixed_of` refuses others
+        raise IncompatibleBlocksError(f"invariant {invariant}", "is no marginal", "state it as counts by node")
+    return counted
 
 
-def _edit_held(edit: EditConstraint, level: str, tables: Mapping[str, Table]) -> dict[str, Any]:
-    """An edit constraint evaluated on the released records."""
-    records, units = (_counted(tables[u], (level,), w) for u, w in ((edit.unit, edit.where), (edit.of_unit, edit.of_where)))
-    for node in {*records, *units}:
-        held, allowed = records.get(node, 0), units.get(node, 0)
-        above = edit.most * allowed if edit.most is not None else (held if allowed else 0)
-        if not edit.least * allowed <= held <= above:
-            raise errors.PluginContractError("topdown-by-levels", f"does not hold {edit}", "nothing is released; report it")
-    return {"constraint": str(edit), "counts": len({*records, *units}), "held": True}
+def _counter(table: blocks.Marginal, records: tables.TableStream) -> tables.CellCounter:
+    known = {attribute.name: attribute for attribute in records.attributes}
+    return tables.CellCounter([known[name] for name in table.attributes])
 
 
-def _counted(table: Table, names: tuple[str, ...], where: tuple[tuple[str, tuple[str, ...]], ...]) -> dict[tuple[str, ...], int]:
-    """The records by some attributes, among those that meet the conditions; nodes without any are left out."""
-    columns = list(dict.fromkeys((*names, *(name for name, _ in where))))
-    allowed = {columns.index(name): frozenset(categories) for name, categories in where}
-    found: dict[tuple[str, ...], int] = {}
-    for cell, count in table.counts(columns).items():
-        if all(cell[place] in categories for place, categories in allowed.items()):
-            found[cell[: len(names)]] = found.get(cell[: len(names)], 0) + count
-    return found
+def _invariant_held(name: str, table: blocks.Marginal, before: Records, after: tables.CellCounter) -> dict[str, Any]:
+    """An invariant counted on the confidential records, against what was counted on the released ones."""
+    counter = tables.CellCounter(after.attributes)
+    for batch in before():
+        counter.add(batch.keys_meeting(table.attributes, table.where))
+    (cells, counts), (others, again) = counter.counts().occurring(), after.counts().occurring()
+    if not (np.array_equal(cells, others) and np.array_equal(counts, again)):
+        raise errors.PluginContractError("topdown-by-levels", f"does not hold {name}", "nothing is released; report it")
+    return {"constraint": name, "counts": len(cells), "held": True}
+
+
+def _edit_held(edit: EditConstraint, level: str, records: Mapping[str, Table]) -> int:
+    """An edit constraint evaluated on the released records of some nodes; returns how many nodes have any of these."""
+    units = (edit.unit, edit.where), (edit.of_unit, edit.of_where)
+    found = [records[unit].cells((level,), where).occurring() for unit, where in units]
+    every = np.union1d(*(nodes for nodes, _ in found))
+    held, allowed = (np.zeros(len(every), dtype=np.int64) for _ in found)
+    for total, (nodes, counts) in zip((held, allowed), found, strict=True):
+        total[np.searchsorted(every, nodes)] = counts
+    above = np.where(allowed > 0, held, 0) if edit.most is None else edit.most * allowed
+    if ((held < edit.least * allowed) | (held > above)).any():
+        raise errors.PluginContractError("topdown-by-levels", f"does not hold {edit}", "nothing is released; report it")
+    return len(every)

@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import attrs
 
 from dpspec.plugin import Attribute, Mask, errors, late_module, laws, randomness, workers
-from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells
+from dpspec_census.hierarchy.family import CellBound, Counts, Family, UnitCells, narrow
 from dpspec_census.hierarchy.fit import Fit, least_squares, rounded
 from dpspec_census.hierarchy.limits import Limit, contradiction, feasible
 from dpspec_census.hierarchy.workload import MeasuredQuery, Tabulation, measured
@@ -332,40 +332,52 @@ class FittedLevel:
         values = np.zeros((len(nodes), answers), dtype=np.int64)
         values[place[noisy], result["place"][noisy]] = result["value"][noisy]
         kept = {
-            "nodes": nodes, "begin": counts.indptr, "cell": counts.indices, "count": _narrow(counts.data),
-            "answers": _narrow(values), "notes": result["value"][kind == NOTE].reshape(-1, 3),
+            "nodes": nodes, "begin": counts.indptr, "cell": counts.indices, "count": narrow(counts.data),
+            "answers": narrow(values), "notes": result["value"][kind == NOTE].reshape(-1, 3),
         }  # fmt: skip
         self.stages.save(self._stage(part), kept)
 
     def answers(self, size: int) -> Iterator[Counts]:
         """The noisy answers of all nodes, in the order of their numbers: arrays of at most so many nodes."""
+        for _, found, places in self._in_order(size, lambda part, rows: part.answers[rows].astype(np.int64)):
+            yield np.concatenate(found)[places]
+
+    def counts(self, size: int) -> Iterator[tuple[Counts, Any]]:
+        """All nodes in the order of their numbers, at most so many at a time, with their fitted counts, sparse."""
+        from scipy.sparse import vstack
+
+        for nodes, found, places in self._in_order(size, lambda part, rows: part.counts[rows]):
+            yield nodes, vstack(found, format="csr")[places]
+
+    def _in_order(self, size: int, taken: Callable[[FittedPart, Counts], Any]) -> Iterator[tuple[Counts, list[Any], Counts]]:
+        """The nodes in the order of their numbers, what is taken from each part, and the place of each node there.
+
+        One part is at hand at a time, since nodes that follow each other may lie in as many parts.
+
+        Args:
+            size: how many nodes at most.
+            taken: takes rows from a part.
+        """
         latest: dict[int, FittedPart] = {}
         for begin in range(0, len(self.parts.order), size):
             nodes = np.arange(begin, min(begin + size, len(self.parts.order)))
-            holding = self.parts.holding(nodes)
-            needed = np.unique(holding).tolist()
-            latest = {part: latest[part] if part in latest else self.part(part) for part in needed}
-            found = np.zeros((len(nodes), latest[needed[0]].answers.shape[1]), dtype=np.int64)
-            for part, kept in latest.items():
-                own = holding == part
-                found[own] = kept.answers[self.parts.rank[nodes[own]] - self.parts.begin(part)]
-            yield found
+            holding, found, places, before = self.parts.holding(nodes), [], np.empty(len(nodes), dtype=np.int64), 0
+            for number in np.unique(holding).tolist():
+                latest = latest if number in latest else {number: self.part(number)}
+                own = np.flatnonzero(holding == number)
+                found.append(taken(latest[number], self.parts.rank[nodes[own]].astype(np.int64) - self.parts.begin(number)))
+                places[own] = np.arange(before, before + len(own))
+                before += len(own)
+            yield nodes, found, places
 
     def whole(self) -> Any:
         """All fitted counts, sparse, of shape (nodes, cells)."""
-        from scipy.sparse import vstack
-
-        return vstack([part.counts for part in self], format="csr")[self.parts.rank]
+        ((_, counts),) = self.counts(len(self.parts.order))
+        return counts
 
     def _stage(self, part: int) -> str:
         """Numbers first, so that no two parts have one name, whatever units and levels are called."""
         return f"{self.level + 1}-{part + 1}-{self.cells.unit}-{self.cells.geography.levels[self.level].name}"
-
-
-def _narrow(values: Counts) -> npt.NDArray[Any]:
-    """The same numbers in the smallest type that holds them: noisy answers of blocks nearly always need two bytes."""
-    least, most = int(values.min(initial=0)), int(values.max(initial=0))
-    return values.astype(np.promote_types(np.min_scalar_type(min(least, -1)), np.min_scalar_type(min(-1 - most, -1))))
 
 
 def _sparse(entries: Any, shape: tuple[int, int]) -> Any:
@@ -423,13 +435,13 @@ def descend(
     parents = cells.geography.parents
     every = sum(map(len, parents))
     for level, parts in enumerate(parts_of(parents, most)):
-        stated = [(limit, bounds) for limit in limits if (bounds := limit.at(cells, level)) is not None]
+        stated = [there for limit in limits if (there := limit.at(cells, level)) is not None]
         plan = Level(
             unit=cells.unit,
             level=cells.geography.levels[level],
             asked=asked[level],
-            limits=tuple(limit.name for limit, _ in stated),
-            groups=np.array([limit.cells for limit, _ in stated], dtype=np.bool_).reshape(len(stated), cells.count),
+            limits=tuple(limit.name for limit in stated),
+            groups=np.array([limit.cells for limit in stated], dtype=np.bool_).reshape(len(stated), cells.count),
             cells=cells.count,
             root=level == 0,
             source=draws,
@@ -441,7 +453,7 @@ def descend(
             above=found[-1] if found else None,
             true=None if true is None else aggregated(cells, true, level),
             given=None if given is None else given[level],
-            bounds=tuple(bounds for _, bounds in stated),
+            limits=tuple(stated),
         )
         _fit(plan, own, source, run, partial(_report, run, sum(map(len, parents[:level])), every))
         found.append(own)
@@ -483,14 +495,14 @@ class _PartSource:
         above: the level above, where there is one.
         true: the confidential counts of its nodes; or
         given: their noisy answers.
-        bounds: for every limit the least and the most of every node.
+        limits: those that are stated for its nodes.
     """
 
     level: FittedLevel
     above: FittedLevel | None
     true: Any
     given: Counts | None
-    bounds: tuple[tuple[Counts, Counts], ...]
+    limits: tuple[Limit, ...]
     _latest: dict[int, FittedPart] = attrs.field(factory=dict, init=False)
 
     def rows(self, part: int) -> workers.Columns:
@@ -509,9 +521,10 @@ class _PartSource:
             size = self.given.shape[1]
             places = np.tile(np.arange(size), len(nodes))
             found.append(rows_of(np.repeat(family, size), ANSWER, np.repeat(nodes, size), places, self.given[nodes].ravel()))
-        for limit, (low, high) in enumerate(self.bounds):
-            found.append(rows_of(family, LOW, nodes, limit, low[nodes]))
-            found.append(rows_of(family, HIGH, nodes, limit, high[nodes]))
+        for place, limit in enumerate(self.limits):
+            low, high = limit.bounds(nodes)
+            found.append(rows_of(family, LOW, nodes, place, low))
+            found.append(rows_of(family, HIGH, nodes, place, high))
         return _joined(found)
 
     def _parents(self, above: FittedLevel, families: Counts) -> Iterator[workers.Columns]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -44,6 +44,8 @@ else:
     np = late_module("numpy")
 
 Counts: TypeAlias = "npt.NDArray[np.int64]"
+Records: TypeAlias = Callable[[], Iterable[Table]]
+"""Reads the records of a unit in batches, as often as it is called."""
 
 UNBOUNDED = 1 << 39
 """A bound of this size is none; bounds of eight million nodes still add up in 64 bits."""
@@ -118,10 +120,12 @@ class Family:
 
         return csr_array(np.array([bound.cells for bound in self.bounds], dtype=float).reshape(len(self.bounds), self.cells))
 
+    @cached_property
     def low(self) -> Counts:
         """The lower bounds, shape (bounds, children)."""
         return np.array([bound.low for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
 
+    @cached_property
     def high(self) -> Counts:
         """The upper bounds, shape (bounds, children)."""
         return np.array([bound.high for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
@@ -139,7 +143,7 @@ class Family:
         if not self.bounds:
             return 0.0
         totals = self.groups @ x
-        return float(np.maximum(totals - self.high(), self.low() - totals).max(initial=0.0))
+        return float(np.maximum(totals - self.high, self.low - totals).max(initial=0.0))
 
     def broken(self, x: Counts) -> tuple[str, ...]:
         """The constraints that integer tables do not keep, counted in integers; empty when they keep all."""
@@ -153,6 +157,16 @@ class Family:
             if ((total < bound.low) | (total > bound.high)).any():
                 faults.append(bound.name)
         return tuple(faults)
+
+
+def narrow(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The same numbers in the smallest type that holds them: noisy answers of blocks nearly always need two bytes.
+
+    >>> narrow(np.array([-1, 200])).dtype
+    dtype('int16')
+    """
+    least, most = int(values.min(initial=0)), int(values.max(initial=0))
+    return values.astype(np.promote_types(np.min_scalar_type(min(least, -1)), np.min_scalar_type(min(-1 - most, -1))))
 
 
 LIGHT = 1 << 14
@@ -211,21 +225,21 @@ class Geography:
         attribute = self.levels[level]
         return tuple(f"{attribute.name} {attribute.category(n)}" for n in nodes.tolist())
 
-    def ancestors(self, level: int, above: int) -> Nodes:
-        """For each node of a level the node of a level above it (or of itself) in which it lies."""
-        found = np.arange(self.size(level))
+    def ancestors(self, level: int, above: int, nodes: Nodes | None = None) -> Nodes:
+        """For each node of a level, or for some of them, the node of a level above it (or of itself) in which it lies."""
+        found = np.arange(self.size(level)) if nodes is None else nodes
         for place in range(level, above, -1):
             found = self.parents[place][found]
         return found
 
-    def summed(self, counts: npt.NDArray[Any], level: int, above: int) -> npt.NDArray[Any]:
+    def summed(self, counts: npt.NDArray[Any], level: int, above: int) -> Counts:
         """Counts by node (first axis) added up to a level above.
 
         >>> state, county = Attribute(name="state", count=1), Attribute(name="county", count=3, within="state")
         >>> geography_of((state, county)).summed(np.array([5, 0, 2]), 1, 0)
         array([7])
         """
-        total = np.zeros((self.size(above), *counts.shape[1:]), dtype=counts.dtype)
+        total = np.zeros((self.size(above), *counts.shape[1:]), dtype=np.int64)
         np.add.at(total, self.ancestors(level, above), counts)
         return total
 
@@ -259,22 +273,28 @@ def parents_of(attribute: Attribute, coarser: Attribute) -> Nodes:
     return np.arange(attribute.size) * coarser.size // attribute.size
 
 
-def check_nested(table: Table) -> None:
+def check_nested(records: Records) -> None:
     """Raise TableError when a record lies in a category and not in the coarser one that contains it."""
-    known = {attribute.name: attribute for attribute in table.attributes}
-    for attribute in table.attributes:
-        if attribute.within is None or attribute.within not in known:
-            continue
-        right = parents_of(attribute, known[attribute.within])[table.codes[attribute.name]]
-        wrong = np.flatnonzero(right != table.codes[attribute.within])
-        if wrong.size:
-            row = int(wrong[0])
-            category = list(attribute.values())[int(table.codes[attribute.name][row])]
+    within: dict[Attribute, Nodes] | None = None
+    first, count, row = dict[Attribute, tuple[int, str]](), dict[Attribute, int](), 0
+    for batch in records():
+        if within is None:
+            known = {attribute.name: attribute for attribute in batch.attributes}
+            within = {a: parents_of(a, known[a.within]) for a in batch.attributes if a.within in known}
+        for attribute, parents in within.items():
+            codes = batch.codes[attribute.name]
+            wrong = np.flatnonzero(parents[codes] != batch.codes[str(attribute.within)])
+            if wrong.size:
+                first.setdefault(attribute, (row + int(wrong[0]), attribute.category(int(codes[wrong[0]]))))
+                count[attribute] = count.get(attribute, 0) + len(wrong)
+        row += len(batch)
+    for attribute in within or {}:
+        if attribute in first:
             raise errors.TableError(
-                f"row {row + 1}, column {errors.named(attribute.name)}",
-                f"does not lie in the {attribute.within} of its record, as {len(wrong)} records do not",
+                f"row {first[attribute][0] + 1}, column {errors.named(attribute.name)}",
+                f"does not lie in the {attribute.within} of its record, as {count[attribute]} records do not",
                 "correct the geography: every node lies in one node of the level above",
-                value=category,
+                value=first[attribute][1],
             )
 
 
@@ -285,6 +305,8 @@ CellCodes: TypeAlias = "npt.NDArray[np.int64]"
 
 CELLS = 1 << 22
 """The cells below one node are listed, with a category of each attribute."""
+SORTED = 1 << 22
+"""Records that are counted at a time, and 8 bytes for each."""
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -328,29 +350,59 @@ class UnitCells:
             kept &= np.isin(self.codes[name], [attribute.index(category) for category in categories])
         return kept
 
-    def counted(self, table: Table) -> Any:
-        """The table as a sparse matrix of counts, shape (nodes of the smallest level, cells)."""
+    def counted(self, records: Records) -> Any:
+        """The records as a sparse matrix of counts, shape (nodes of the smallest level, cells), of 8 bytes for each count.
+
+        They are read once for each range of nodes that has `SORTED` records, which are sorted together.
+        """
         from scipy.sparse import csr_array
 
-        finest = self._finest()
-        cell = table.key([a.name for a in finest])
-        node = table.codes[self.geography.levels[-1].name].astype(np.int64)
-        keys, counts = np.unique(node * self.count + cell, return_counts=True)
-        shape = (self.geography.size(len(self.geography.levels) - 1), self.count)
-        return csr_array((counts.astype(np.int64), (keys // self.count, keys % self.count)), shape=shape)
+        nodes, last = self.geography.size(len(self.geography.levels) - 1), self.geography.levels[-1].name
+        held = np.zeros(nodes, dtype=np.int64)
+        for batch in records():
+            held += np.bincount(batch.codes[last], minlength=nodes)
+        ends = np.cumsum(held)
+        cuts = [0, *(np.searchsorted(ends, np.arange(SORTED, ends[-1], SORTED)) + 1).tolist(), nodes]
+        begins = np.zeros(nodes + 1, dtype=np.int64)
+        pieces = []
+        for begin, end in itertools.pairwise(dict.fromkeys(cuts)):
+            keys, counts = np.unique(np.concatenate([*self._keys(records, begin, end)]), return_counts=True)
+            node, cell = np.divmod(keys, self.count)
+            begins[begin + 1 : end + 1] = np.bincount(node, minlength=end - begin)
+            pieces.append((counts.astype(np.int32), cell.astype(np.int32)))
+        counts, cells = (np.concatenate(parts) for parts in zip(*pieces, strict=True))
+        begins = np.cumsum(begins)
+        short = begins.astype(np.int32) if len(cells) < 1 << 31 else begins  # both arrays of places have one type
+        return csr_array((counts, cells, short), shape=(nodes, self.count))
 
-    def microdata(self, counts: Any) -> Table:
-        """One record for each count of such a matrix."""
+    def _keys(self, records: Records, begin: int, end: int) -> Iterator[Nodes]:
+        """The node and the cell of each record in a range of nodes, as one number."""
+        finest, last = [a.name for a in self._finest()], self.geography.levels[-1].name
+        yield np.zeros(0, dtype=np.int64)
+        for batch in records():
+            node = batch.codes[last].astype(np.int64) - begin
+            here = (node >= 0) & (node < end - begin)
+            yield node[here] * self.count + batch.key(finest)[here]
 
+    def columns(self) -> tuple[Attribute, ...]:
+        """The columns of a record."""
+        return (*self.geography.levels, *self.attributes)
+
+    def microdata(self, nodes: Nodes, counts: Any) -> Table:
+        """One record for each count of some nodes of the smallest level.
+
+        Args:
+            counts: of shape (nodes, cells).
+        """
         listed = counts.tocoo()
-        node, cell = np.repeat(listed.coords[0], listed.data), np.repeat(listed.coords[1], listed.data)
+        node, cell = nodes[np.repeat(listed.coords[0], listed.data)], np.repeat(listed.coords[1], listed.data)
         last = len(self.geography.levels) - 1
         columns = {
-            level.name: tables.compact(self.geography.ancestors(last, place)[node], level.size)
+            level.name: tables.compact(self.geography.ancestors(last, place, node), level.size)
             for place, level in enumerate(self.geography.levels)
         }
         columns |= {a.name: tables.compact(self.codes[a.name][cell], a.size) for a in self.attributes}
-        return Table(attributes=(*self.geography.levels, *self.attributes), codes=columns)
+        return Table(attributes=self.columns(), codes=columns)
 
     def _finest(self) -> tuple[Attribute, ...]:
         coarser = {a.within for a in self.attributes}

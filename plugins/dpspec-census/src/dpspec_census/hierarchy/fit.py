@@ -94,7 +94,7 @@ def structured(family: Family, *, gap: float, excess: float = _EXCESS, most: int
     parent = family.shared().astype(float)
     scale = float(np.max(family.weights))
     groups, low, high = _scaled_groups(family)
-    step = _Step(family, scale, groups)
+    step, share = _Step(family, scale, groups), _Sharing(parent, family.children)
     z = np.repeat(parent[:, None] / family.children, family.children, axis=1)
     y = np.clip(groups @ z, low, high)
     u, v = np.zeros_like(z), np.zeros_like(y)
@@ -103,8 +103,8 @@ def structured(family: Family, *, gap: float, excess: float = _EXCESS, most: int
         x = step(z - u, y - v, c)
         last, gx = z, groups @ x
         xr, yr = _RELAXED * x + (1 - _RELAXED) * z, _RELAXED * gx + (1 - _RELAXED) * y
-        z = shared_out(xr + u, parent)
-        y = np.clip(yr + v, low, high)
+        z = share(xr + u)
+        y = (yr + v).clip(low, high)
         u += xr - z
         v += yr - y
         if round_ % _EVERY and round_ != most:
@@ -132,8 +132,8 @@ def _scaled_groups(family: Family) -> tuple[Any, Floats, Floats]:
     """The groups and their bounds, divided by the square root of the group's size so that all rows weigh alike."""
     groups = light(family.groups)
     sizes = np.sqrt(np.maximum(np.asarray(groups.sum(axis=1)).ravel(), 1.0))
-    high = np.where(family.high() >= UNBOUNDED, np.inf, family.high().astype(float))
-    return _times(1 / sizes, groups), family.low() / sizes[:, None], high / sizes[:, None]
+    high = np.where(family.high >= UNBOUNDED, np.inf, family.high.astype(float))
+    return _times(1 / sizes, groups), family.low / sizes[:, None], high / sizes[:, None]
 
 
 def _times(weights: Floats, matrix: Any) -> Any:
@@ -198,13 +198,37 @@ def shared_out(x: Floats, parent: Floats) -> Floats:
     >>> shared_out(np.array([[3.0, 1.0, -5.0]]), np.array([2.0]))
     array([[2., 0., 0.]])
     """
-    ordered = np.sort(x, axis=1)[:, ::-1]
-    over = np.cumsum(ordered, axis=1) - parent[:, None]
-    shares = over / np.arange(1, x.shape[1] + 1)
-    kept = np.count_nonzero(ordered > shares, axis=1)
-    threshold = shares[np.arange(len(x)), np.maximum(kept, 1) - 1]
-    threshold[(kept == 0) | (parent <= 0)] = np.inf
-    return np.asarray(np.maximum(x - threshold[:, None], 0.0))
+    return _Sharing(parent, x.shape[1])(x)
+
+
+class _Sharing:
+    """`shared_out` for many tables of one family: what does not depend on these is made once.
+
+    The threshold of a cell is the greatest of (x_1 + ... + x_k - parent) / k, x_1 >= x_2 >= ..., that is below x_k.
+
+    Args:
+        parent: what is shared out in each cell.
+        children: the number of children.
+    """
+
+    def __init__(self, parent: Floats, children: int) -> None:
+        self._parent, self._numbers, self._nothing = parent[:, None], np.arange(1, children + 1), parent <= 0
+        self._ends = np.arange(len(parent)) * children - 1
+        self._ordered, self._shares = (np.empty((len(parent), children)) for _ in range(2))
+
+    def __call__(self, x: Floats) -> Floats:
+        ordered, shares = self._ordered, self._shares
+        np.negative(x, out=ordered)
+        ordered.sort(axis=1)
+        np.negative(ordered, out=ordered)
+        np.add.accumulate(ordered, axis=1, out=shares)
+        shares -= self._parent
+        shares /= self._numbers
+        kept = np.add.reduce(ordered > shares, axis=1, dtype=np.int64)
+        threshold = shares.ravel()[self._ends + np.maximum(kept, 1)]
+        threshold[(kept == 0) | self._nothing] = np.inf
+        found = x - threshold[:, None]
+        return np.asarray(np.maximum(found, 0.0, out=found))
 
 
 def _judged(family: Family, z: Floats, multipliers: Floats, scaled: tuple[Any, Floats, Floats], rounds: int) -> Fit:
@@ -343,7 +367,7 @@ def program(family: Family) -> Program:
     if family.parent is not None:
         blocks.append([kron(np.ones((1, k)), eye_array(cells)), csr_array((cells, answers))])
         right.append(family.parent.astype(float))
-    low, high = family.low().T.ravel(), family.high().T.ravel()
+    low, high = family.low.T.ravel(), family.high.T.ravel()
     groups = hstack([kron(every, family.groups), csr_array((len(low), answers))], format="csr")
     fixed = low == high
     capped = ~fixed & (high < UNBOUNDED)
@@ -516,8 +540,8 @@ def _entries(family: Family, shape: tuple[int, ...], variables: Counts, *, total
 
 def _needed(family: Family, near: Counts, x: Floats | None) -> tuple[Floats, Floats]:
     """What has to be added to `near`, at least and at most: in each group and child, in each cell, and in each child."""
-    high = np.where(family.high() >= UNBOUNDED, np.inf, family.high())
-    least, most = [family.low().astype(float).ravel()], [high.ravel()]
+    high = np.where(family.high >= UNBOUNDED, np.inf, family.high)
+    least, most = [family.low.astype(float).ravel()], [high.ravel()]
     held = [np.array([near[bound.cells].sum(axis=0) for bound in family.bounds], dtype=float).ravel()]
     if family.parent is not None:
         held.append(near.sum(axis=1))

@@ -25,10 +25,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import attrs
 
 from dpspec.plugin import IncompatibleBlocksError, Integer, Invariant, Items, Mask, Text, define, errors, late_module, params
-from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, UnitCells
+from dpspec_census.hierarchy.family import UNBOUNDED, Counts, Family, UnitCells, narrow
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 else:
     np = late_module("numpy")
 
@@ -38,27 +39,42 @@ EVERYWHERE = -1
 
 @attrs.frozen(kw_only=True, eq=False)
 class Limit:
-    """low <= the units in a group of cells <= high, for every node of one level.
+    """least x count <= the units in a group of cells <= most x count, for every node of one level.
+
+    Held is one small number for each node, since a level may have millions of them.
 
     Args:
         name: in words.
         cells: the group, shape (cells,).
         level: the level.
-        low, high: for every node of it.
+        counts: for every node of it, not negative.
+        least, most: as `EditConstraint` has them.
+
+    >>> every = Limit(name="", cells=np.ones(1, dtype=np.bool_), level=0, counts=np.array([0, 5]), most=None)
+    >>> [bound.tolist() for bound in every.bounds(np.array([0, 1]))]
+    [[0, 5], [0, 549755813888]]
     """
 
     name: str
     cells: Mask
     level: int
-    low: Counts
-    high: Counts
+    counts: npt.NDArray[Any]
+    least: int = 1
+    most: int | None = 1
 
-    def at(self, cells: UnitCells, level: int) -> tuple[Counts, Counts] | None:
-        """The bounds for the nodes of a level; None where nothing is stated."""
+    def at(self, cells: UnitCells, level: int) -> Limit | None:
+        """The limit of the nodes of a level; None where nothing is stated."""
         if level > self.level:
             return None
-        low, high = (cells.geography.summed(bound, self.level, level) for bound in (self.low, np.minimum(self.high, UNBOUNDED)))
-        return low, np.minimum(high, UNBOUNDED)
+        if level == self.level:
+            return self
+        return attrs.evolve(self, level=level, counts=narrow(cells.geography.summed(self.counts, self.level, level)))
+
+    def bounds(self, nodes: Counts) -> tuple[Counts, Counts]:
+        """The least and the most units of some nodes."""
+        counts = self.counts[nodes].astype(np.int64)
+        high = np.where(counts > 0, UNBOUNDED, 0) if self.most is None else self.most * counts
+        return self.least * counts, np.minimum(high, UNBOUNDED)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -78,8 +94,10 @@ class Fixed:
     def value(self, cells: UnitCells, counts: Any) -> Counts:
         """c(x) from counts of shape (nodes of the smallest level, cells): shape (nodes, groups)."""
         last = len(cells.geography.levels) - 1
-        by_node = np.asarray(counts @ self.groups.T.astype(np.int64), dtype=np.int64)
-        return by_node.sum(axis=0)[None, :] if self.level == EVERYWHERE else cells.geography.summed(by_node, last, self.level)
+        by_node = np.asarray(counts @ self.groups.T.astype(counts.dtype))
+        if self.level == EVERYWHERE:
+            return np.asarray(by_node.sum(axis=0, dtype=np.int64)[None, :])
+        return by_node if self.level == last else cells.geography.summed(by_node, last, self.level)
 
     def limits(self, cells: UnitCells, value: Counts) -> tuple[Limit, ...]:
         """The bounds that keep this value.
@@ -94,7 +112,7 @@ class Fixed:
             )
         by_node = np.repeat(value, size, axis=0) if self.level == EVERYWHERE else value
         return tuple(
-            Limit(name=self.name, cells=group, level=level, low=by_node[:, place], high=by_node[:, place])
+            Limit(name=self.name, cells=group, level=level, counts=narrow(by_node[:, place]))
             for place, group in enumerate(self.groups)
         )
 
@@ -151,20 +169,6 @@ class EditConstraint:
     def __str__(self) -> str:
         return f"{self.unit} {_words(self.where)} per {self.of_unit} {_words(self.of_where)}"
 
-    def limits(self, cells: UnitCells, fitted: Any) -> tuple[Counts, Counts]:
-        """The bounds in every node of the smallest level.
-
-        Args:
-            cells, fitted: of the unit that bounds, the counts of shape (nodes, cells).
-        """
-        import numpy as np
-
-        from dpspec_census.hierarchy.family import UNBOUNDED
-
-        units = np.asarray(fitted @ cells.where(self.of_where).astype(np.int64)).ravel()
-        high = np.where(units > 0, UNBOUNDED, 0) if self.most is None else self.most * units
-        return self.least * units, np.asarray(high, dtype=np.int64)
-
 
 def _words(where: tuple[tuple[str, tuple[str, ...]], ...]) -> str:
     return " and ".join(f"{name} {' or '.join(categories)}" for name, categories in where) or "in all"
@@ -188,7 +192,7 @@ def feasible(family: Family) -> bool:
 
     Disjoint groups are decided by adding integers, others by a linear program.
     """
-    low, high = family.low(), np.minimum(family.high(), UNBOUNDED)
+    low, high = family.low, np.minimum(family.high, UNBOUNDED)
     if (low > high).any():
         return False
     if family.parent is not None:

@@ -1,0 +1,73 @@
+"""Columns of very many categories: written as texts, and read back without a type of all categories for each batch."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from dpspec_tables import formats
+from dpspec_tables.formats import Arrow, Csv, Parquet
+
+from dpspec.blocks.space import Attribute
+from dpspec.grammar.tables import MOST_LISTED, NumberedAttribute, NumberedTexts, Table
+
+FORMATS = (Csv(), Parquet(), Arrow())
+MANY = MOST_LISTED + 5
+
+
+def attribute(kind):
+    """Many categories: names in an order of their own, or numbers written as texts."""
+    if kind == "numbered":
+        return NumberedTexts("node", MANY)
+    return Attribute(name="node", categories=tuple(f"n{place * 11 % MANY}" for place in range(MANY)))
+
+
+@pytest.mark.parametrize("kind", ["listed", "numbered"])
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_many_categories_are_written_and_read_back(tmp_path, monkeypatch, form, kind):
+    node, sex = attribute(kind), Attribute(name="sex", categories=("f", "m"))
+    draw = np.random.default_rng(1)
+    codes = {"node": np.repeat(draw.integers(0, MANY, 300), 5), "sex": draw.integers(0, 2, 1500)}
+    table, path = Table(attributes=(node, sex), codes=codes), tmp_path / f"table{form.suffixes[0]}"
+    of_few = formats._enum
+
+    def enum(categories):
+        assert len(categories) <= MOST_LISTED, "a type of all categories takes as long for each batch as there are categories"
+        return of_few(categories)
+
+    monkeypatch.setattr(formats, "_enum", enum)
+    monkeypatch.setattr(formats, "BATCH", 400)
+    form.write_batches((node, sex), table.batches(400), path, {})
+    assert form.scan(path).collect()["node"].to_list() == [node.category(code) for code in codes["node"]]
+    read = [batch["node"] for batch in form.batches(path, (node, sex))]
+    assert len(read) > 1
+    assert np.concatenate([coded.codes for coded in read]).tolist() == codes["node"].tolist()
+    assert not any(coded.strangers for coded in read)
+    assert form.holds(path, table)
+    changed = {**codes, "node": np.append(codes["node"][:-1], (codes["node"][-1] + 1) % MANY)}
+    assert not form.holds(path, table.replace(changed))
+
+
+@pytest.mark.parametrize(
+    ("kind", "texts", "codes"),
+    [
+        ("listed", ["n11", "n011", None, "n0", "n11", ""], [1, -1, -1, 0, 1, -1]),
+        ("numbered", ["7", "07", None, "0", str(MANY), "-1", str(MANY - 1)], [7, -1, -1, 0, -1, -1, MANY - 1]),
+    ],
+)
+def test_what_is_no_category_of_many_is_a_stranger(kind, texts, codes):
+    found = formats.coded(pl.Series("node", texts, dtype=pl.String), attribute(kind))
+    assert found.codes.tolist() == codes
+    assert found.strangers == [text for text, code in zip(texts, codes, strict=True) if code < 0]
+
+
+@pytest.mark.parametrize("numbers", [[-3, 0, 5], [-3, 0, 1 << 40], [5, 0, -3]], ids=["close", "far apart", "not sorted"])
+def test_numbers_are_found_near_and_far(numbers):
+    """The oracle looks for each number in the list; one below, one above and one between are none of it."""
+    value = NumberedAttribute("value", np.array(numbers), ())
+    column = formats.Column(value)
+    codes = np.array([2, 0, 1, 1])
+    assert column.coded(column.labelled(codes)).codes.tolist() == codes.tolist()
+    for stranger in (-4, 1, (1 << 40) + 1):
+        found = column.coded(pl.Series("value", [numbers[1], stranger]))
+        assert (found.codes.tolist(), found.strangers) == ([1, -1], [str(stranger)])

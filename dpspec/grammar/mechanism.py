@@ -399,6 +399,30 @@ def releases_sorted(mechanism: Mechanism) -> bool:
 
 
 @runtime_checkable
+class ReleasesCells(Protocol):
+    """A mechanism that releases numbers for the cells of tables of counts, each from its own count; optional.
+
+    It says by `cells_read` that its `release_sorted` releases tables with more cells than memory holds.
+    """
+
+    def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """The tables of counts that are read of a table with these columns; None where their cells cannot be listed in pieces."""
+
+
+def cells_read(mechanism: Mechanism, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+    """The tables of counts of a mechanism that releases them by sorting; None where it does not.
+
+    Args:
+        mechanism: what releases the table.
+        attributes: the columns of the table.
+        space: the dataset space.
+    """
+    if not isinstance(mechanism, ReleasesCells) or not releases_sorted(mechanism):
+        return None
+    return mechanism.cells_read(attributes, space)
+
+
+@runtime_checkable
 class ScalesNoise(Protocol):
     """A mechanism whose noise can be made wider; optional."""
 

@@ -43,6 +43,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Table,
     answers,
+    cell_stream,
     errors,
     grammar,
     sorting,
@@ -511,8 +512,9 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             path, warning = place.ready / f"released{suffix}", warning_of(unfit(options.seed, judged))
             if plan is not None and source is not None:
                 written, output = _by_sorting(
-                    mechanism, given, source, document, plan, path, warning, registry, options, guard, workers, place.spill
-                )
+                    mechanism, given, source, document, plan, path, warning, registry, options, guard, workers, place.spill,
+                    accuracy,
+                )  # fmt: skip
                 reading.close()
             elif not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
                 output = _output(mechanism, given, document, workers, folder, options, guard)
@@ -651,8 +653,7 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
         batches = 0
         if grammar.releases_records(mechanism):
             batches = memory_of_batches(len(released_columns(mechanism, document.spec.space, sources[0].attributes)))
-        needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes) + batches
-        needed += PER_NUMBER * _noisy_numbers(mechanism, document.spec, sources[0].attributes)
+        needed = batches + _memory_of_numbers(mechanism, document.spec, wanted, sources[0].attributes, PER_NUMBER)
         if allowed is not None and needed > allowed:
             what, instead = ("its batches take", "release fewer columns") if batches else ("its counts take", "count fewer cells")
             raise _too_large(allowed, needed, what, instead)
@@ -701,16 +702,25 @@ def _views(mechanism: Mechanism, spec: PrivacySpec) -> list[Marginal]:
     return []
 
 
-PER_NUMBER = 24
-"""Bytes that a noisy number takes at least, in addition to its count: 16 million with a scale of 1.4 took 33 bytes each, and
-with a scale of a million 51."""
+PER_NUMBER, MOST_PER_NUMBER = 24, 44
+"""Bytes that a noisy number takes at least and at most, in addition to its count: 16 million with a scale of 1.4 took 33 bytes
+each, and with a scale of a million 51."""
 
 
-def _noisy_numbers(mechanism: Mechanism, spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
-    """The noisy counts that a mechanism is known to release of a table with these columns."""
+def _memory_of_numbers(
+    mechanism: Mechanism, spec: PrivacySpec, wanted: Sequence[Marginal], attributes: Sequence[Attribute], each: int
+) -> int:
+    """The bytes that counts take, and the noisy numbers that a mechanism is known to release of a table with these columns.
+
+    Args:
+        wanted: what is counted.
+        attributes: the columns of the table.
+        each: the bytes of a noisy number.
+    """
     names = {a.name for a in attributes}
     known = [table for table in _views(mechanism, spec) if table.mentions().keys() <= names]
-    return 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
+    numbers = 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
+    return MEMORY_OF_PROCESS + memory_of_counts(wanted, attributes) + each * numbers
 
 
 MOST_CELLS = 1 << 22
@@ -720,27 +730,18 @@ PER_RECORD = 60
 5 and 12 million records of 5 bytes took 61 and 62 bytes each. Many strata take half of that, which is not known before."""
 
 
-def _is_sorted(mechanism: Mechanism, sources: Sequence[TableSource], allowed: int) -> bool:
-    """Whether a table is released by sorting: the mechanism can, and it is not known that the table fits into memory.
+def _fits(source: TableSource, allowed: int) -> bool:
+    """Whether it is known that a table fits into memory.
 
     A file of CSV does not state the number of its records. Each takes a byte for each column, which ends a value, and one or more
     for each value that is read.
-
-    Raises:
-        MissingLibraryError: nothing is installed that sorts.
     """
-    if len(sources) != 1 or not grammar.releases_sorted(mechanism):
-        return False
-    (source,) = sources
     records = source.records()
     if records is None:
         read = {a.source for a in source.attributes}
         headers = ((path, format_of(path, source.formats).header(path)) for path in source.partitions)
         records = sum(path.stat().st_size // (len(names) + len(read & {*names})) for path, names in headers)
-    if MEMORY_OF_PROCESS + 2 * memory_of(source, records) + PER_RECORD * records <= allowed:
-        return False
-    duckdb()
-    return True
+    return MEMORY_OF_PROCESS + 2 * memory_of(source, records) + PER_RECORD * records <= allowed
 
 
 PER_STRATUM = 64
@@ -749,7 +750,7 @@ PER_STRATUM = 64
 
 @attrs.frozen(kw_only=True)
 class SortingPlan:
-    """How a table that does not fit into memory is released by sorting.
+    """How a release that does not fit into memory is made by sorting.
 
     Args:
         counted: the counts of the table that are compared or reported.
@@ -783,16 +784,21 @@ class SortingPlan:
 def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism, sources: Sequence[TableSource], spec: PrivacySpec, unit: str, options: Options, workers: Workers
 ) -> SortingPlan | None:
-    """The plan of a release by sorting; None where the mechanism does not sort, or the table is known to fit into memory.
+    """The plan of a release by sorting; None where the mechanism does not sort, or memory is known to suffice without it.
 
     Raises:
         ReleaseError: the memory does not suffice to sort.
         MissingLibraryError: nothing is installed that sorts.
     """
     allowed = default_memory() if options.memory is None else options.memory
-    if allowed is None or not _is_sorted(mechanism, sources, allowed):
+    if allowed is None or len(sources) != 1 or not grammar.releases_sorted(mechanism):
         return None
     attributes = sources[0].attributes
+    if isinstance(mechanism, grammar.ReleasesCells):
+        return _plan_for_cells(mechanism, attributes, spec, unit, allowed, workers)
+    if _fits(sources[0], allowed):
+        return None
+    duckdb()
     names = {a.name for a in attributes}
     known = [table for table in _of_invariants(spec) if table.unit == unit and table.mentions().keys() <= names]
     large = tuple(one for one in known if not one.where and memory_of_counts([one], attributes) > 8 * MOST_CELLS)
@@ -808,6 +814,39 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     )  # fmt: skip
 
 
+def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism, attributes: tuple[Attribute, ...], spec: PrivacySpec, unit: str, allowed: int, workers: Workers
+) -> SortingPlan | None:
+    """The plan of a release of numbers for the cells of tables of counts. Of numbers no invariant is evaluated.
+
+    None where the numbers fit into memory, or could fit into less than sorting takes.
+
+    Raises:
+        ReleaseError: the memory does not suffice to sort.
+        MissingLibraryError: nothing is installed that sorts.
+    """
+    cells, wanted = grammar.cells_read(mechanism, attributes, spec.space), counts_wanted(mechanism, spec, unit, attributes)
+    if cells is None or wanted is None:
+        return None
+    least, most = (_memory_of_numbers(mechanism, spec, wanted, attributes, each) for each in (PER_NUMBER, MOST_PER_NUMBER))
+    held = [table for table in cells if not cell_stream.is_large(table, attributes)]
+    counted = counts_exposing(spec, attributes, MOST_KINDS)
+    columns = len({name for table in cells for name in table.attributes}) + _COLUMNS_OF_NUMBERS
+    pieces = (max(workers.parts, 1) + 1) * cell_stream.memory_of_piece() + memory_of_batches(columns)
+    of_held = memory_of_counts(held, attributes)
+    needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + of_held) + MOST_PER_NUMBER * of_held // 8 + pieces
+    if most <= allowed or least <= needed + LEAST:
+        return None
+    if needed + LEAST > allowed:
+        raise _too_large(allowed, needed + LEAST, "sorting the cells takes", "count fewer cells")
+    duckdb()
+    return SortingPlan(counted=counted, invariants=(), by_digest=(), strata=None, allowed=allowed, needed=needed)
+
+
+_COLUMNS_OF_NUMBERS = 4
+"""The columns of released numbers that are no attributes: query, value, margin and status."""
+
+
 def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism,
     given: Countable,
@@ -821,10 +860,12 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
     guard: GuardedRun,
     workers: Workers,
     folder: Path,
+    accuracy: Accuracy | None,
 ) -> tuple[WrittenTable, Output]:
     """The table that one run writes from sorted records, and what is reported with it.
 
     Args:
+        accuracy: of the numbers, where their margins are written with them.
         given: what was counted of the table.
         source: where its records are read again.
         path: the file that is written.
@@ -847,6 +888,7 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
                 attributes=given.attributes,
                 records=len(given),
                 guard=_blamed,
+                accuracy=accuracy,
             )
             notes = {} if warning is None else {"dpspec": warning}
             read = source.batches(lambda rows: options.progress(rows, len(given)))

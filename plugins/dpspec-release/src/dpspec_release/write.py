@@ -182,6 +182,9 @@ def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     """The distances of the records, and of the persons with the attributes of their households."""
     units = release.document.spec.space.units or ("record",)
     unit = str(getattr(release.mechanism, "unit", units[0]))
+    if release.written is not None and answers.has_numbers(release.main):
+        yield "all tables", "the numbers were not held"
+        return
     if release.written is not None:
         yield from _of_files(release, release.written, unit)
         return

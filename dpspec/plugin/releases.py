@@ -19,7 +19,7 @@ from dpspec.base.errors import (
     named,
 )
 from dpspec.base.files import check_regular, flags, lock, private_folder, to_disk, whole
-from dpspec.base.memory import default_memory, read_size, size_text
+from dpspec.base.memory import default_memory, read_size, size_text, spare_address_space
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.multisets import check_size
@@ -112,6 +112,7 @@ __all__ = [
     "regrouped",
     "released_files",
     "size_text",
+    "spare_address_space",
     "table_file",
     "table_name",
     "to_disk",

@@ -86,6 +86,7 @@ from dpspec.plugin.releases import (
     nobody,
     private_folder,
     size_text,
+    spare_address_space,
     to_disk,
     whole,
 )
@@ -480,6 +481,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         TableError: the table does not fit the space.
         PluginContractError: the mechanism raised, or its release does not hold an invariant.
     """
+    spare_address_space()
     options = options or Options()
     mechanism, space = document.mechanism, document.spec.space
     if mechanism is None:

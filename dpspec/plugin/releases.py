@@ -46,7 +46,16 @@ from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, 
 from dpspec.report.terminal import grid
 from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
-from dpspec.specfile.table_input import WARNING, formats_of, given_sources, given_table, released_files, table_file, table_name
+from dpspec.specfile.table_input import (
+    WARNING,
+    formats_of,
+    given_sources,
+    given_table,
+    most_members,
+    released_files,
+    table_file,
+    table_name,
+)
 
 __all__ = [
     "HOUSEHOLD_ID",
@@ -101,6 +110,7 @@ __all__ = [
     "lock",
     "memory_of",
     "memory_of_counts",
+    "most_members",
     "named",
     "nobody",
     "occurring",

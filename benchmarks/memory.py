@@ -121,16 +121,28 @@ def released(name: str, table: Path, folder: Path) -> tuple[float, float]:
     """
     spec = folder / f"{name}.dpspec.toml"
     spec.write_text(specification(name), encoding="utf-8")
-    command = ["sh", "-c", f'ulimit -v {LIMIT >> 10}; exec "$@"', "sh"]
+    return measured(spec, table, folder, LIMIT, ["--memory", f"{ALLOWED}MB"])
+
+
+def measured(spec: Path, table: Path, folder: Path, limit: int, options: list[str]) -> tuple[float, float]:
+    """The peak in MB and the seconds of processor time of one release into `folder`/out.
+
+    Args:
+        limit: bytes of address space.
+        options: of `dpspec release`.
+
+    Raises:
+        SystemExit: it fails.
+    """
+    command = ["sh", "-c", f'ulimit -v {limit >> 10}; exec "$@"', "sh"]
     command += [sys.executable, "-m", "dpspec", "release", str(spec), str(table), "--out", str(folder / "out"), "--unverified"]
-    command += ["--memory", f"{ALLOWED}MB"]
     with (folder / "log").open("w+") as log:
-        child = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
+        child = subprocess.Popen([*command, *options], stdout=log, stderr=subprocess.STDOUT)
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode:
             log.seek(0)
-            raise SystemExit(f"{name} of {table.name}: exit code {child.returncode}\n{log.read()}")
+            raise SystemExit(f"{spec.name} of {table.name}: exit code {child.returncode}\n{log.read()}")
     return used.ru_maxrss / 1024, used.ru_utime + used.ru_stime
 
 

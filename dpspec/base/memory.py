@@ -45,8 +45,11 @@ def size_text(size: int) -> str:
 
 
 def default_memory() -> int | None:
-    """Half of the memory of this machine, or of the container that this process runs in; None where neither is known."""
-    limits = []
+    """Half of the memory of this machine, of the container that this process runs in, or of its address space (`ulimit -v`).
+
+    None where none of them is known.
+    """
+    limits = [address_space() or 0]
     with suppress(AttributeError, ValueError, OSError):  # Windows has no such names
         limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for path in _limit_files():
@@ -56,6 +59,34 @@ def default_memory() -> int | None:
             continue
     positive = [limit for limit in limits if limit > 0]
     return min(positive) // 2 if positive else None
+
+
+def address_space() -> int | None:
+    """The limit of the address space of this process, as `ulimit -v` sets it; None where there is none."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return None if limit == resource.RLIM_INFINITY else int(limit)
+
+
+_M_ARENA_MAX, _ARENAS = -8, 2
+"""The parameter of `mallopt` in glibc, and its value."""
+
+
+def spare_address_space() -> None:
+    """Where the address space is limited, let threads share what the C library reserves of it; call before threads begin.
+
+    glibc reserves 64 MiB for each of up to eight arenas for each core. With two cores and the threads of Polars these are 1 GB,
+    of which some megabytes are used.
+    """
+    if address_space() is None:
+        return
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, _ARENAS)
 
 
 def _limit_files() -> Iterator[Path]:

@@ -28,10 +28,9 @@ without a code for each dimension.
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import attrs
 
@@ -41,7 +40,17 @@ from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
-from dpspec.grammar.tables import HOUSEHOLD_ID, MOST_LISTED, Codes, Countable, NumberedAttribute, Table, compact, ranked
+from dpspec.grammar.tables import (
+    HOUSEHOLD_ID,
+    MOST_LISTED,
+    Codes,
+    Countable,
+    NumberedAttribute,
+    NumberRange,
+    Table,
+    compact,
+    ranked,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -62,7 +71,7 @@ _RESERVED = re.compile(rf"(?:{QUERY}|{MEASURE}|{VALUE}|{STATUS}|margin(?:_[0-9]+
 _EARLIER = ("query", "cell", "answer")
 
 MOST_CELLS = 1 << 26
-"""Cells are combined as columns of codes up to so many, those on the way included."""
+"""Cells are combined as columns of codes up to so many."""
 
 
 def column_of(attribute: str, *others: str) -> str:
@@ -159,7 +168,7 @@ class AnswerCells:
 
 def cells_of(query: Invariant, space: DatasetSpace) -> AnswerCells:
     """The cells of a query in the order of its answers; of a query that is no table of counts, the names of its answers."""
-    if not is_a(query, Marginal) or type(query).labels is not Marginal.labels or type(query).cells is not Marginal.cells:
+    if not _lists_cells(query):
         labels = tuple(query.labels(space))
         return AnswerCells(query=query, columns={}, size=len(labels), measures=labels)
     known = {a.name: a for a in space.attributes_of(query.unit)}
@@ -181,44 +190,150 @@ def cells_of(query: Invariant, space: DatasetSpace) -> AnswerCells:
 def combined_codes(query: Marginal, space: DatasetSpace) -> dict[str, Codes] | None:
     """For each attribute of a table of counts the codes of its cells: all combinations that nesting allows, in their order.
 
-    None where they are not known to be at most `MOST_CELLS` on the way, an attribute is named twice, or a coarser attribute comes
-    after a finer one.
+    None where there are more than `MOST_CELLS`, or `cells_in_order` does not give them.
     """
-    known, where = {a.name: a for a in space.attributes_of(query.unit)}, dict(query.where)
-    attributes = [a for name, a in known.items() if name in query.attributes]
-    if len(attributes) != len(query.attributes) or math.prod(a.size for a in attributes) > MOST_CELLS:
+    if not is_in_order(query, space) or (count := number_of_cells(query, space)) > MOST_CELLS:
         return None
-    names, columns = [a.name for a in attributes], list[Codes]()
-    for place, attribute in enumerate(attributes):
-        rows = len(columns[0]) if columns else 1
-        kept = None
-        if attribute.name in where:
-            kept = np.asarray([category in where[attribute.name] for category in attribute.values()])
-        if attribute.within in names:
-            if attribute.within not in names[:place]:
-                return None
-            coarser = names.index(attribute.within)
-            times, mine = _nested(attribute, attributes[coarser], columns[coarser], kept)
+    attributes = [a for a in space.attributes_of(query.unit) if a.name in query.attributes]
+    found = {a.name: np.empty(count, dtype=compact((), a.size).dtype) for a in attributes}
+    begin = 0
+    for piece in cells_in_order(query, space, _PIECE):
+        for attribute, codes in piece.columns.items():
+            found[attribute.name][begin : begin + len(piece)] = codes
+        begin += len(piece)
+    return found
+
+
+def number_of_cells(query: Marginal, space: DatasetSpace) -> int:
+    """How many cells a table of counts has, which is `is_in_order`; none is listed.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> county, tract = Attribute(name="county", count=2), Attribute(name="tract", count=5, within="county")
+    >>> places = UnorderedRecords(attributes=(county, tract, Attribute(name="sex", categories=("f", "m"))))
+    >>> number_of_cells(Marginal(attributes=("county", "tract", "sex"), where={"county": ["0"]}), places)
+    6
+    """
+    attributes = {a.name: a for a in space.attributes_of(query.unit) if a.name in query.attributes}
+    cells, weights = 1, {name: np.ones(a.size, dtype=np.int64) for name, a in attributes.items()}
+    for name, attribute in reversed(attributes.items()):  # a finer attribute comes before the coarser one that it lies in
+        own = weights[name] if (kept := _kept(query, attribute)) is None else weights[name] * kept
+        if attribute.within in attributes:
+            inside = np.zeros(attributes[attribute.within].size, dtype=np.int64)
+            np.add.at(inside, _parents(attribute, attributes[attribute.within]), own)
+            weights[attribute.within] *= inside
         else:
-            chosen = np.arange(attribute.size) if kept is None else np.flatnonzero(kept)
-            own = compact(chosen, attribute.size)
-            mine, times = np.tile(own, rows), np.full(rows, len(own))
-        columns = [np.repeat(column, times) for column in columns] if place else []
-        columns.append(compact(mine, attribute.size))
-    return dict(zip(names, columns, strict=True))
+            cells *= int(own.sum())
+    return cells
 
 
-def _nested(attribute: Attribute, coarser: Attribute, parent: Codes, kept: Mask | None) -> tuple[Codes, Codes]:
-    """For each row how many categories lie within that of the coarser attribute, and these categories, row by row."""
+def _kept(query: Marginal, attribute: Attribute) -> Mask | None:
+    """Which categories of an attribute are counted; None where all are."""
+    where = dict(query.where)
+    if attribute.name not in where:
+        return None
+    return np.asarray([category in where[attribute.name] for category in attribute.values()])
+
+
+def _parents(attribute: Attribute, coarser: Attribute) -> Codes:
+    """For each category of a nested attribute the place of the coarser one in which it lies."""
     from dpspec.grammar.table_files import parents  # with numpy, which `verify` of a small file does without
 
-    above = parents(attribute, coarser)
-    order = np.argsort(above, kind="stable")
-    order = order if kept is None else order[kept[order]]
-    held = np.bincount(above[order], minlength=coarser.size)
-    times, first = held[parent], (np.cumsum(held) - held)[parent]
-    begin = np.repeat(first - (np.cumsum(times) - times), times)
-    return times, order[begin + np.arange(len(begin))]
+    return parents(attribute, coarser)
+
+
+_PIECE = 1 << 18
+"""Cells that are combined at a time."""
+
+
+def cells_in_order(query: Marginal, space: DatasetSpace, size: int) -> Iterator[AnswerCells]:
+    """The cells of a table of counts in the order of its answers, at most `size` at a time; held are no more.
+
+    Args:
+        query: the table, which is `is_in_order`.
+        space: the dataset space.
+        size: how many cells there are at a time.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> people = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)))
+    >>> pieces = cells_in_order(Marginal(attributes=("sex", "age")), people, 4)
+    >>> [[codes.tolist() for codes in piece.columns.values()] for piece in pieces]
+    [[[0, 0, 0, 1], [0, 1, 2, 0]], [[1, 1], [1, 2]]]
+    """
+    known = {a.name: a for a in space.attributes_of(query.unit)}
+    attributes = [a for name, a in known.items() if name in query.attributes]
+    named = [known[name] for name in query.attributes]
+    found: Iterator[tuple[int, tuple[Codes, ...]]] = iter([(1, ())])
+    for place, attribute in enumerate(attributes):
+        found = _combined_with(found, attributes[:place], attribute, _kept(query, attribute), size)
+    for rows, columns in found:
+        codes = dict(zip(attributes, columns, strict=True))
+        yield AnswerCells(query=query, columns={a: codes[a] for a in named}, size=rows)
+
+
+def _combined_with(
+    rows: Iterator[tuple[int, tuple[Codes, ...]]], before: Sequence[Attribute], attribute: Attribute, kept: Mask | None, size: int
+) -> Iterator[tuple[int, tuple[Codes, ...]]]:
+    """Rows of codes, each with every category of a further attribute that it can have."""
+    coarser = next((place for place, one in enumerate(before) if one.name == attribute.within), None)
+    own: Codes | None = None if kept is None else compact(np.flatnonzero(kept), attribute.size)
+    if coarser is None:
+        held, first = np.asarray([attribute.size if own is None else len(own)]), np.zeros(1, dtype=np.int64)
+    else:
+        every = np.arange(attribute.size) if own is None else own
+        above = _parents(attribute, before[coarser])[every]
+        own = compact(every[np.argsort(above, kind="stable")], attribute.size)
+        held = np.bincount(above, minlength=before[coarser].size)
+        first = np.cumsum(held) - held
+    for count, columns in rows:
+        parent = np.zeros(count, dtype=np.int64) if coarser is None else columns[coarser]
+        times = held[parent]
+        ends = np.cumsum(times)
+        for begin in range(0, int(ends[-1]), size):
+            end = min(begin + size, int(ends[-1]))
+            which = np.arange(np.searchsorted(ends, begin, side="right"), np.searchsorted(ends, end - 1, side="right") + 1)
+            starts = ends[which] - times[which]
+            row = np.repeat(which, np.minimum(ends[which], end) - np.maximum(starts, begin))
+            offset = np.arange(begin, end)
+            offset -= (starts - first[parent[which]])[row - which[0]]
+            added = compact(offset, attribute.size) if own is None else own[offset]
+            yield end - begin, (*(column[row] for column in columns), added)
+
+
+def is_in_order(query: Invariant, space: DatasetSpace) -> bool:
+    """Whether a query is a table of counts whose cells `cells_in_order` gives: each attribute is named once, and a coarser one is
+    before a finer one in the space."""
+    if not _lists_cells(query):
+        return False
+    attributes = [a for a in space.attributes_of(query.unit) if a.name in query.attributes]
+    names = [a.name for a in attributes]
+    return len(names) == len(query.attributes) and all(a.within not in names[place:] for place, a in enumerate(attributes))
+
+
+def _lists_cells(query: Invariant) -> TypeGuard[Marginal]:
+    """Whether a query is a table of counts with the cells and labels of one: a derived class may have others."""
+    return is_a(query, Marginal) and type(query).labels is Marginal.labels and type(query).cells is Marginal.cells
+
+
+def in_pieces(cells: Iterable[tuple[int, AnswerCells]], size: int) -> Iterator[list[tuple[int, AnswerCells]]]:
+    """The cells of queries one after the other, cut into pieces of `size` cells and one of the rest.
+
+    Args:
+        cells: the number of each query, and some of its cells.
+        size: how many cells a piece has.
+    """
+    held: list[tuple[int, AnswerCells]] = []
+    count = 0
+    for place, part in cells:
+        begin = 0
+        while begin < len(part):
+            end = min(begin + size - count, len(part))
+            held.append((place, part if end - begin == len(part) else part.rows(np.arange(begin, end))))
+            begin, count = end, count + end - begin
+            if count == size:
+                yield held
+                held, count = [], 0
+    if held:
+        yield held
 
 
 # --- tables ---------------------------------------------------------------------------------------
@@ -240,23 +355,94 @@ def answer_table(
         status: the status of the withheld ones.
         names: the words of each query; None for those of the query itself.
     """
-    attributes: list[Attribute] = []
-    codes: dict[str, Codes] = {}
-
-    def add(attribute: Attribute, column: Codes) -> None:
+    columns = AnswerColumns.of(parts, names)
+    found = [columns.codes(place, part) for place, part in enumerate(parts)]
+    codes = {a.name: one_column([piece[a.name] for piece in found]) for a in columns.attributes}
+    attributes = list(columns.attributes)
+    for attribute, column in number_columns(values, hidden, status):
         attributes.append(attribute)
         codes[attribute.name] = compact(column, attribute.size)
-
-    sizes, words = [len(part) for part in parts], names or query_names([part.query for part in parts])
-    kinds = tuple(dict.fromkeys(words))
-    add(Attribute(name=QUERY, categories=kinds), np.repeat(compact([kinds.index(one) for one in words], len(kinds)), sizes))
-    if any(part.measures is not None for part in parts):
-        add(*_listed(MEASURE, [("count",) * len(part) if part.measures is None else part.measures for part in parts]))
-    for name in dict.fromkeys(a.name for part in parts for a in part.columns):
-        add(*_column(name, parts))
-    for attribute, column in number_columns(values, hidden, status):
-        add(attribute, column)
     return Table(attributes=tuple(attributes), codes=codes)
+
+
+def one_column(pieces: Sequence[Codes]) -> Codes:
+    """One column from its pieces."""
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
+
+
+@attrs.frozen(kw_only=True)
+class AnswerColumns:
+    """The columns of a released table that say which number is in a row, for tables that are made piece by piece as well.
+
+    Args:
+        attributes: the columns.
+        queries: for each query its code.
+        marks: for each query the codes of the columns of attributes that it does not have.
+        moved: for each query the codes of the categories of its attributes, where these are others than its own.
+    """
+
+    attributes: tuple[Attribute, ...]
+    queries: tuple[int, ...]
+    marks: tuple[Mapping[str, int], ...]
+    moved: tuple[Mapping[str, Codes], ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[AnswerCells], names: Sequence[str] | None = None) -> AnswerColumns:
+        """The columns of some queries.
+
+        Args:
+            parts: for each query some of its cells, or all; all of a query that is no table of counts.
+            names: the words of each query; None for those of the query itself.
+        """
+        words = names or query_names([part.query for part in parts])
+        kinds = tuple(dict.fromkeys(words))
+        attributes = [Attribute(name=QUERY, categories=kinds)]
+        if any(part.measures is not None for part in parts):
+            texts = (text for part in parts for text in (_measures(part) if len(part) else ()))
+            attributes.append(Attribute(name=MEASURE, categories=tuple(dict.fromkeys(texts))))
+        marks: list[dict[str, int]] = [{} for _ in parts]
+        moved: list[dict[str, Codes]] = [{} for _ in parts]
+        for name in dict.fromkeys(a.name for part in parts for a in part.columns):
+            own = [next((a for a in part.columns if a.name == name), None) for part in parts]
+            marked = [part.mark(name) if found is None else None for part, found in zip(parts, own, strict=True)]
+            categories = list(dict.fromkeys(found for found in own if found is not None))
+            attribute, places = _with_marks(
+                column_of(name), categories, tuple(dict.fromkeys(mark for mark in marked if mark is not None))
+            )
+            attributes.append(attribute)
+            for query, (found, mark) in enumerate(zip(own, marked, strict=True)):
+                if found is None:
+                    marks[query][attribute.name] = places[str(mark)]
+                elif found in places:
+                    moved[query][attribute.name] = places[found]
+        return cls(
+            attributes=tuple(attributes), queries=tuple(map(kinds.index, words)), marks=tuple(marks), moved=tuple(moved)
+        )  # fmt: skip
+
+    def codes(self, place: int, cells: AnswerCells) -> dict[str, Codes]:
+        """The codes of some cells of a query.
+
+        Args:
+            place: which query.
+            cells: the cells.
+        """
+        own: dict[str, Codes] = {column_of(a.name): codes for a, codes in cells.columns.items()}
+        own = {name: self.moved[place][name][codes] if name in self.moved[place] else codes for name, codes in own.items()}
+        fixed = {QUERY: self.queries[place], **self.marks[place]}
+        found = {}
+        for attribute in self.attributes:
+            name = attribute.name
+            if name == MEASURE:
+                texts = {text: code for code, text in enumerate(attribute.categories)}
+                own[name] = np.asarray([texts[text] for text in _measures(cells)], dtype=np.int64)
+            column = np.broadcast_to(np.int64(fixed[name]), len(cells)) if name in fixed else own[name]
+            found[name] = compact(column, attribute.size)
+        return found
+
+
+def _measures(part: AnswerCells) -> Sequence[str]:
+    """What each number is."""
+    return ("count",) * len(part) if part.measures is None else part.measures
 
 
 def query_names(queries: Sequence[Invariant]) -> list[str]:
@@ -346,29 +532,6 @@ def _whole_numbers(values: AnyIntegers | Sequence[int]) -> AnyIntegers:
     return np.asarray(values, dtype=object if wide else np.int64)
 
 
-def _listed(name: str, parts: Sequence[Sequence[str]]) -> tuple[Attribute, Codes]:
-    """A column of texts."""
-    kinds = {text: place for place, text in enumerate(dict.fromkeys(text for part in parts for text in part))}
-    codes = np.fromiter((kinds[text] for part in parts for text in part), dtype=np.int64)
-    return Attribute(name=name, categories=tuple(kinds)), codes
-
-
-def _column(name: str, parts: Sequence[AnswerCells]) -> tuple[Attribute, Codes]:
-    """The column of an attribute."""
-    own = [next(((a, codes) for a, codes in part.columns.items() if a.name == name), None) for part in parts]
-    kinds = list(dict.fromkeys(found[0] for found in own if found is not None))
-    marks = [None if found is not None else part.mark(name) for part, found in zip(parts, own, strict=True)]
-    attribute, places = _with_marks(column_of(name), kinds, tuple(dict.fromkeys(mark for mark in marks if mark is not None)))
-    pieces: list[Codes] = []
-    for part, found, mark in zip(parts, own, marks, strict=True):
-        if found is None:
-            pieces.append(compact(np.broadcast_to(np.int64(places[str(mark)]), len(part)), attribute.size))
-        else:
-            moved = places.get(found[0])
-            pieces.append(found[1] if moved is None else moved[found[1]])
-    return attribute, pieces[0] if len(pieces) == 1 else np.concatenate([compact(piece, attribute.size) for piece in pieces])
-
-
 def _with_marks(column: str, kinds: Sequence[Attribute], marks: tuple[str, ...]) -> tuple[Attribute, dict[Any, Any]]:
     """An attribute that has the categories of others and some marks; the code of each mark, and of the categories that move.
 
@@ -381,7 +544,7 @@ def _with_marks(column: str, kinds: Sequence[Attribute], marks: tuple[str, ...])
     if len(kinds) == 1 and first.count is not None and first.count > MOST_LISTED:
         new = tuple(mark for mark in marks if not _is_code(mark, first.count))
         codes = {mark: int(mark) if _is_code(mark, first.count) else first.count + new.index(mark) for mark in marks}
-        return NumberedAttribute(column, np.arange(first.count), new), codes
+        return NumberRange(column, 0, first.count, new), codes
     every = dict.fromkeys([*(category for kind in kinds for category in kind.values()), *marks])
     known = {category: place for place, category in enumerate(every)}
     moved: dict[Any, Any] = {mark: known[mark] for mark in marks}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from dpspec.base.exact import Bracket
     from dpspec.base.randomness import PlacedRandomness, Randomness
-    from dpspec.grammar.sorting import SortedRelease, Sorter
+    from dpspec.grammar.sorting import SortedHouseholds, SortedRelease, Sorter
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
     from dpspec.grammar.tables import Table
     from dpspec.grammar.workers import Output, Run
@@ -396,6 +396,49 @@ class ReleasesSorted(Protocol):
 def releases_sorted(mechanism: Mechanism) -> bool:
     """Whether the class of a mechanism states that it releases tables that are larger than memory by sorting."""
     return isinstance(mechanism, ReleasesSorted) and states_itself(mechanism, "release_sorted") and not mechanism.resumable
+
+
+@runtime_checkable
+class ReleasesHouseholdsSorted(Protocol):
+    """A mechanism that releases records with members, such as households with persons, larger than memory; optional.
+
+    Members stay as they are, and with their record. It counts for the class that states it alone (`releases_households_sorted`).
+    """
+
+    def release_households_sorted(
+        self, batches: Iterable[Table], attributes: tuple[Attribute, ...], space: DatasetSpace, run: Run, sorter: Sorter
+    ) -> SortedHouseholds:
+        """The released records in the order of the release, without their members; see `ReleasesSorted.release_sorted`."""
+
+
+def releases_households_sorted(mechanism: Mechanism) -> bool:
+    """Whether the class of a mechanism states that it releases records with members that are larger than memory by sorting."""
+    stated = isinstance(mechanism, ReleasesHouseholdsSorted) and states_itself(mechanism, "release_households_sorted")
+    return stated and not mechanism.resumable
+
+
+@runtime_checkable
+class ReleasesCells(Protocol):
+    """A mechanism that releases numbers for the cells of tables of counts, each from its own count; optional.
+
+    It says by `cells_read` that its `release_sorted` releases tables with more cells than memory holds.
+    """
+
+    def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """The tables of counts that are read of a table with these columns; None where their cells cannot be listed in pieces."""
+
+
+def cells_read(mechanism: Mechanism, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+    """The tables of counts of a mechanism that releases them by sorting; None where it does not.
+
+    Args:
+        mechanism: what releases the table.
+        attributes: the columns of the table.
+        space: the dataset space.
+    """
+    if not isinstance(mechanism, ReleasesCells) or not releases_sorted(mechanism):
+        return None
+    return mechanism.cells_read(attributes, space)
 
 
 @runtime_checkable

@@ -155,3 +155,26 @@ class SortedRelease:
     batches: Iterable[Table]
     report: Mapping[str, Any] = attrs.field(factory=dict)
     confidential: Mapping[str, Any] = attrs.field(factory=dict)
+
+
+ROW = "row"
+"""The column of the row that a record has in the table that was read."""
+
+
+@attrs.frozen(kw_only=True)
+class SortedHouseholds:
+    """Released records whose members follow them, in the order of the release.
+
+    Args:
+        attributes: their columns.
+        packing: how they are written down.
+        rows: the records: the columns of the packing, and `ROW`.
+        report: as of `workers.Output`.
+        confidential: the same.
+    """
+
+    attributes: tuple[Attribute, ...]
+    packing: Packing
+    rows: SortedRows
+    report: Mapping[str, Any] = attrs.field(factory=dict)
+    confidential: Mapping[str, Any] = attrs.field(factory=dict)

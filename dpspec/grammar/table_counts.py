@@ -262,6 +262,7 @@ class CountedTable(Countable):
         records: how many records it has.
         found: the counts.
         where: conditions that the records meet which are meant; without any, all are.
+        inside: the counts of their members, each with the attributes of the record that holds it, where they were counted.
     """
 
     attributes: tuple[Attribute, ...]
@@ -269,6 +270,7 @@ class CountedTable(Countable):
     found: Mapping[CellsRead, CellCounts]
     members: None = attrs.field(default=None, init=False)
     where: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    inside: CountedTable | None = None
 
     def __len__(self) -> int:
         return self.cells(()).records if self.where else self.records

@@ -299,19 +299,35 @@ class NumberedAttribute(Attribute):
         return tuple(self.values())
 
     @property
+    def length(self) -> int:
+        """How many numbers there are."""
+        return len(self.numbers)
+
+    @property
     def size(self) -> int:
-        return len(self.numbers) + len(self.texts)
+        return self.length + len(self.texts)
 
     def values(self) -> Iterator[str]:
         return itertools.chain(map(str, self.numbers.tolist()), self.texts)
 
     def category(self, place: int) -> str:
         place = range(self.size)[place]
-        return str(self.numbers[place]) if place < len(self.numbers) else self.texts[place - len(self.numbers)]
+        return str(self.numbers[place]) if place < self.length else self.texts[place - self.length]
 
     def is_missing(self, codes: Codes) -> npt.NDArray[np.bool_]:
         """For each code whether no number is there."""
-        return np.asarray(codes) >= len(self.numbers)
+        return np.asarray(codes) >= self.length
+
+    def numbers_of(self, codes: Codes) -> npt.NDArray[Any]:
+        """The numbers of some codes, none of which is missing."""
+        return self.numbers[codes]
+
+    def codes_of(self, numbers: npt.NDArray[np.integer[Any]]) -> Codes:
+        """The code of each number; -1 where it is none of those of the column."""
+        if not len(self.numbers):
+            return np.full(len(numbers), -1, dtype=np.int64)
+        places = np.minimum(np.searchsorted(self.numbers, numbers), len(self.numbers) - 1)
+        return np.where(self.numbers[places] == numbers, places, -1)
 
     def __eq__(self, other: object) -> bool:
         return self is other
@@ -378,6 +394,55 @@ class NumberedTexts(Attribute):
 
 OWN_FORMS = (NumberedAttribute, NumberedTexts)
 """Attributes whose columns have a form of their own: their categories are not listed."""
+class NumberRange(NumberedAttribute):
+    """The attribute of a released column of whole numbers in a range, of which none is stored.
+
+    A column that is written as it is made has such an attribute: which numbers it will hold is not known before.
+
+    Args:
+        name: the attribute's name.
+        start: the first number.
+        stop: the number after the last one.
+        texts: what may be there instead of a number.
+
+    >>> value = NumberRange("value", -5, 100)
+    >>> value.size, value.numbers_of(np.array([0, 8])).tolist(), value.codes_of(np.array([3, 100])).tolist()
+    (105, [-5, 3], [8, -1])
+    """
+
+    __slots__ = ("start", "stop")
+
+    start: int
+    stop: int
+
+    def __init__(self, name: str, start: int, stop: int, texts: Sequence[str] = ()) -> None:
+        super().__init__(name, np.zeros(0, dtype=np.int64), texts)
+        for field, number in (("start", start), ("stop", stop)):
+            object.__setattr__(self, field, number)
+
+    @property
+    def length(self) -> int:
+        return self.stop - self.start
+
+    def values(self) -> Iterator[str]:
+        return itertools.chain(map(str, range(self.start, self.stop)), self.texts)
+
+    def category(self, place: int) -> str:
+        place = range(self.size)[place]
+        return str(self.start + place) if place < self.length else self.texts[place - self.length]
+
+    def numbers_of(self, codes: Codes) -> npt.NDArray[Any]:
+        return np.asarray(codes).astype(np.int64) + self.start
+
+    def codes_of(self, numbers: npt.NDArray[np.integer[Any]]) -> Codes:
+        known = (numbers >= self.start) & (numbers < self.stop)
+        return np.where(known, numbers.astype(np.int64) - self.start, -1)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NumberRange, (self.name, self.start, self.stop, self.texts)
+
+    def __repr__(self) -> str:
+        return f"NumberRange({self.name!r}, {self.size} categories)"
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -604,11 +669,15 @@ class TableFormat(ABC):
 
 
 def _agree(attribute: Attribute, found: Coded, written: Codes) -> bool:
-    """Whether codes that were read are those that were written; a missing number may be read as a stranger."""
-    codes = found.codes
+    """Whether codes that were read are those that were written."""
+    return np.array_equal(codes_read(attribute, found), written)
+
+
+def codes_read(attribute: Attribute, found: Coded) -> Codes:
+    """The codes of a piece of a released column; a missing number may have been read as a stranger, and has its code."""
     if isinstance(attribute, NumberedAttribute) and attribute.texts == ("",) and not any(found.strangers):
-        codes = np.where(codes == -1, len(attribute.numbers), codes)
-    return np.array_equal(codes, written)
+        return np.where(found.codes == -1, attribute.length, found.codes)
+    return found.codes
 
 
 # --- builders -------------------------------------------------------------------------------------

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     )
     from dpspec.grammar import (
         answers as answers,
+        cell_stream as cell_stream,
         sorting as sorting,
         table_files as table_files,
         tables as tables,
@@ -197,6 +198,7 @@ _HOMES = {
 _TOPICS = {
     "answers": "dpspec.grammar.answers",
     "blocks": "dpspec.blocks",
+    "cell_stream": "dpspec.grammar.cell_stream",
     "errors": "dpspec.base.errors",
     "exact": "dpspec.base.exact",
     "grammar": "dpspec.grammar",

@@ -19,7 +19,7 @@ from dpspec.base.errors import (
     named,
 )
 from dpspec.base.files import check_regular, flags, lock, private_folder, to_disk, whole
-from dpspec.base.memory import default_memory, read_size, size_text
+from dpspec.base.memory import default_memory, read_size, size_text, spare_address_space
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
 from dpspec.blocks.multisets import check_size
@@ -46,7 +46,16 @@ from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, 
 from dpspec.report.terminal import grid
 from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
-from dpspec.specfile.table_input import WARNING, formats_of, given_sources, given_table, released_files, table_file, table_name
+from dpspec.specfile.table_input import (
+    WARNING,
+    formats_of,
+    given_sources,
+    given_table,
+    most_members,
+    released_files,
+    table_file,
+    table_name,
+)
 
 __all__ = [
     "HOUSEHOLD_ID",
@@ -101,6 +110,7 @@ __all__ = [
     "lock",
     "memory_of",
     "memory_of_counts",
+    "most_members",
     "named",
     "nobody",
     "occurring",
@@ -112,6 +122,7 @@ __all__ = [
     "regrouped",
     "released_files",
     "size_text",
+    "spare_address_space",
     "table_file",
     "table_name",
     "to_disk",

@@ -154,10 +154,16 @@ def given_table(name: str, document: SpecDocument, unit: str, registry: Registry
     return table
 
 
+def most_members(space: DatasetSpace) -> int | None:
+    """The most members that a record of the largest unit may hold; None where there is no limit."""
+    outer, inner = space.units[:2]
+    return nesting_of(space).most_within(inner, outer)
+
+
 def _check_members(table: Table, space: DatasetSpace) -> None:
     """Refuse records that hold more members than the space allows."""
     outer, inner = space.units[:2]
-    most = nesting_of(space).most_within(inner, outer)
+    most = most_members(space)
     if table.members is None or most is None:
         return
     held = np.bincount(table.members.owner, minlength=len(table))

@@ -203,3 +203,75 @@ def test_records_whose_columns_are_called_like_answers_are_records():
     assert are_answers(("query", "value", "status"), other)
     assert not are_answers(("query", "value", "status"), space)
     assert are_answers(("query", "query_", "value", "status"), space)
+
+
+# --- cells in pieces ------------------------------------------------------------------------------
+
+
+@st.composite
+def nested_tables(draw):
+    """A space with nested attributes in any order, and a query of it with conditions."""
+    names = ["a", "b", "c", "d"][: draw(st.integers(1, 4))]
+    attributes = []
+    for place, name in enumerate(names):
+        size = draw(st.integers(1, 4))
+        coarser = draw(st.sampled_from([None, *names[:place]]))
+        if coarser is None:
+            attributes.append(Attribute(name=name, count=size))
+        elif draw(st.booleans()):
+            least = next(a.size for a in attributes if a.name == coarser)
+            attributes.append(Attribute(name=name, count=least + size, within=coarser))
+        else:
+            above = next(a for a in attributes if a.name == coarser)
+            parents = draw(st.permutations([*above.values(), *draw(st.lists(st.sampled_from(list(above.values())), max_size=2))]))
+            kinds = [f"{name}{n}" for n in range(len(parents))]
+            attributes.append(Attribute(name=name, categories=kinds, within=coarser, parents=parents))
+    known = {a.name: a for a in attributes}
+    chosen = draw(st.lists(st.sampled_from(names), max_size=len(names), unique=True))
+    limited = draw(st.sets(st.sampled_from(names)))
+    where = {name: tuple(draw(st.lists(st.sampled_from(list(known[name].values())), unique=True))) for name in sorted(limited)}
+    return UnorderedRecords(attributes=attributes), Marginal(attributes=chosen, where=where)
+
+
+@given(nested_tables(), st.integers(1, 9))
+def test_cells_in_pieces_are_the_cells_of_the_query_in_their_order(made, size):
+    """Compared with `Marginal.cells`, which lists records one by one."""
+    space, query = made
+    listed = [tuple(map(str, cell)) for cell in query.cells(space)]
+    if not answers.is_in_order(query, space):
+        return
+    pieces = list(answers.cells_in_order(query, space, size))
+    assert all(0 < len(piece) <= size for piece in pieces)
+    found = []
+    for piece in pieces:
+        columns = [[list(a.values())[code] for code in codes.tolist()] for a, codes in piece.columns.items()]
+        assert [a.name for a in piece.columns] == list(query.attributes)
+        found += list(zip(*columns, strict=True)) if columns else [()] * len(piece)
+    assert found == listed
+    assert answers.number_of_cells(query, space) == len(listed)
+    again = [(place, part.columns) for piece in answers.in_pieces(enumerate(pieces), size) for place, part in piece]
+    assert sum(len(next(iter(columns.values()), ())) for _, columns in again) == (len(listed) if query.attributes else 0)
+
+
+def test_an_attribute_that_is_named_twice_is_not_listed_in_pieces():
+    tract, county = Attribute(name="tract", count=4, within="county"), Attribute(name="county", count=2)
+    space = UnorderedRecords(attributes=(county, tract))
+    assert answers.is_in_order(Marginal(attributes=("tract", "county")), space)
+    assert not answers.is_in_order(Marginal(attributes=("county", "county")), space)
+    assert not answers.is_in_order(DistinctCount(attributes=("county",)), space)
+
+
+def test_cells_are_cut_into_pieces_of_one_size_across_queries():
+    sex, age = Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=5)
+    space = UnorderedRecords(attributes=(sex, age))
+    cells = [answers.cells_of(Marginal(attributes=names), space) for names in (("sex",), ("age",), (), ("sex", "age"))]
+    pieces = list(answers.in_pieces(enumerate(cells), 4))
+    assert [[(place, len(part)) for place, part in piece] for piece in pieces] == [
+        [(0, 2), (1, 2)], [(1, 3), (2, 1)], [(3, 4)], [(3, 4)], [(3, 2)],
+    ]  # fmt: skip
+    table = answers.answer_table(cells, range(18))
+    columns = answers.AnswerColumns.of([cell.rows([0]) for cell in cells])
+    assert columns.attributes == table.attributes[: len(columns.attributes)]
+    for a in columns.attributes:
+        made = [columns.codes(place, part)[a.name] for piece in pieces for place, part in piece]
+        assert np.concatenate(made).tolist() == table.codes[a.name].tolist()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import Counter
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from dpspec.base.errors import ParameterError, TableError
-from dpspec.base.memory import default_memory, read_size, size_text
+from dpspec.base.memory import default_memory, read_size, size_text, spare_address_space
 from dpspec.blocks.space import Attribute
 from dpspec.grammar import table_counts
 from dpspec.grammar.table_counts import CellCounter
@@ -68,3 +69,22 @@ def test_a_size_is_printed_rounded_up_and_by_two_percent_at_most(size):
 def test_the_default_is_no_more_than_half_of_the_machine():
     found = default_memory()
     assert found is None or found > 1 << 26
+
+
+def test_a_limited_address_space_halves_the_default(monkeypatch):
+    resource = pytest.importorskip("resource")
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 27, 1 << 30))
+    assert default_memory() == 1 << 26
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_only_in_a_limited_address_space_the_c_library_is_told_to_spare_it(monkeypatch, limited):
+    resource, told = pytest.importorskip("resource"), []
+
+    class Library:
+        mallopt = staticmethod(lambda *given: told.append(given))
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda name: Library())
+    monkeypatch.setattr(resource, "getrlimit", lambda which: (1 << 27 if limited else resource.RLIM_INFINITY, 0))
+    spare_address_space()
+    assert told == ([(-8, 2)] if limited else [])

@@ -26,7 +26,6 @@ from dpspec.grammar import sorting
 from dpspec.grammar.mechanism import Kept, releases_sorted
 from dpspec.grammar.tables import Table
 from dpspec.plugin import Attribute, define
-from tests import swaps
 
 pytestmark = pytest.mark.usefixtures("unverified")
 
@@ -258,7 +257,7 @@ def test_a_file_of_csv_has_at_most_so_many_records_as_its_size_allows(tmp_path, 
     monkeypatch.setattr(engine, "memory_of", lambda _, count: seen.append(count) or 0)
     (tmp_path / "in.csv").write_text(text)
     (source,) = engine.given_sources(str(tmp_path / "in.csv"), read(spec(tmp_path)), "person", installed().registry)
-    assert not engine._is_sorted(PermutationSwapping(swap=("county",), swap_rate=Fraction(1, 2)), [source], 1 << 60)
+    assert engine._fits([source], 1 << 60)
     assert seen == [records]
     assert records >= 10
 
@@ -272,18 +271,6 @@ def test_too_many_strata_are_refused_before_anything_is_drawn(tmp_path, monkeypa
     monkeypatch.setattr(engine, "_source", lambda *_: pytest.fail("something was drawn"))
     message = wrong(spec(tmp_path, by=BY_AGE), tmp_path / "in.csv", tmp_path / "out", memory=3 << 40)
     assert "sorting the table and its strata take at least 1" in message  # ten strata
-
-
-def test_households_with_persons_are_held_or_refused_before_they_are_read(tmp_path, small, monkeypatch):
-    folder, path = swaps.given(tmp_path), swaps.spec(tmp_path)
-    for name in ("households", "persons"):
-        pl.read_csv(folder / f"{name}.csv").write_parquet(folder / f"{name}.parquet")
-        (folder / f"{name}.csv").unlink()
-    monkeypatch.setattr(engine, "spilling", lambda *_: pytest.fail("something was sorted"))
-    assert swaps.drawn(path, folder, tmp_path / "held", seed=1)[1]["records"] == 60
-    monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("the table was read"))
-    told = wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS)
-    assert "the mechanism derangement-swapping holds the whole table" in told
 
 
 @define

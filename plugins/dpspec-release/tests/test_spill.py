@@ -47,6 +47,38 @@ def test_rows_are_sorted_as_numbers(tmp_path, count):
         found.forget()
 
 
+@pytest.mark.parametrize("by", [("few", "words"), ("words",), ("few", "place"), ("place", "few", "words"), ("few",)])
+def test_more_rows_than_are_sorted_at_once_are_sorted_range_by_range(tmp_path, monkeypatch, by):
+    """Every range is sorted by itself, and the whole is in order; also where few values are, or where numbers have 64 bits."""
+    given = rows(5000)
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        sorter._memory = 3000
+        found = sorter.sorted(batches(given, 700), by)
+        ranges = sorter._ranges(found._name, by, 24)
+        assert len(ranges) == 10 if by != ("few",) else 1 < len(ranges) < 8
+        count = "SELECT count(*) FROM "
+        sizes = [sorter._database.execute(count + f"{found._name} {one}").fetchall()[0][0] for one in ranges]
+        assert sum(sizes) == 5000
+        assert max(sizes) < (600 if by != ("few",) else 2000)
+        whole = found.between(0, 5000)
+        order = np.lexsort([whole[name] for name in reversed(by)])
+        assert all(np.array_equal(whole[name], whole[name][order]) for name in by)
+        assert sorted(whole["place"].tolist()) == list(range(5000))
+        assert np.array_equal(given["words"][whole["place"]], whole["words"])
+
+
+def test_more_rows_than_are_counted_at_once_are_counted_range_by_range(tmp_path):
+    random = np.random.default_rng(3)
+    given = {"one": random.integers(-9, 9, 5000), "two": random.integers(0, 3, 5000), "three": random.integers(0, 2, 5000)}
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        sorter._memory = 3000
+        found = sorter.counted([given], "times")
+        kinds, times = np.unique(np.stack([*given.values()], axis=1), axis=0, return_counts=True)
+        whole = found.between(0, len(found))
+        assert np.array_equal(np.stack([whole[name] for name in given], axis=1), kinds)
+        assert np.array_equal(whole["times"], times)
+
+
 def test_equal_rows_are_counted(tmp_path):
     given = {"one": np.asarray([3, -1, 3, 3, -1]), "two": np.asarray([0, 5, 0, 1, 5])}
     with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
@@ -86,7 +118,7 @@ def test_an_interruption_that_the_library_notices_is_one(tmp_path):
             raise RuntimeError("Query interrupted")
 
     with pytest.raises(KeyboardInterrupt), spill.spilling(tmp_path / "spill", MEMORY):
-        spill.SpillSorter(spill.duckdb(), Interrupted()).sorted([rows(3)], ("few",))
+        spill.SpillSorter(spill.duckdb(), Interrupted(), MEMORY).sorted([rows(3)], ("few",))
     with pytest.raises(RuntimeError, match="other"), spill.spilling(tmp_path / "spill", MEMORY):
         raise RuntimeError("other")
     assert not (tmp_path / "spill").exists()

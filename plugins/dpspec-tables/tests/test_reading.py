@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 import shutil
 
@@ -14,7 +15,7 @@ from hypothesis import given, strategies as st
 from dpspec.base.errors import DpspecError, Faults, TableError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_files import read_households, read_table
-from dpspec.grammar.tables import NumberedAttribute, Table
+from dpspec.grammar.tables import NumberedAttribute, NumberRange, Table, codes_read
 
 BY_SUFFIX = {suffix: cls() for cls in (Csv, Parquet, Arrow) for suffix in cls.suffixes}
 SUFFIXES = [".csv", ".parquet", ".arrow", ".feather"]
@@ -383,3 +384,42 @@ def test_columns_are_coded_alike_in_every_form(attribute, values):
     found = formats.coded(values, attribute)
     assert found.codes.tolist() == [places.get(text, -1) if text is not None else -1 for text in texts]
     assert found.strangers == [text for text in texts if text not in places]
+
+
+# --- numbers in a range ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format_", [Csv(), Parquet(), Arrow()])
+@pytest.mark.parametrize("texts", [(), ("",), ("all", "some")])
+def test_numbers_in_a_range_are_written_and_read_as_those_that_are_listed(tmp_path, format_, texts):
+    """Of the same bytes, whether the numbers are listed or not, and read back by both."""
+    numbers = np.asarray([-(1 << 61), -20, -1, 0, 7, 10**6])
+    codes = np.asarray([5, 0, 0, 3, 2, 4, 1, *range(6, 6 + len(texts))])
+    listed, whole = NumberedAttribute("value", numbers, texts), NumberRange("value", -(1 << 61), 1 << 61, texts)
+    in_range = np.where(codes < 6, whole.codes_of(numbers[np.minimum(codes, 5)]), whole.length + codes - 6)
+    files = []
+    for attribute, own in ((listed, codes), (whole, in_range)):
+        table = Table(attributes=(attribute,), codes={"value": own})
+        files.append(tmp_path / f"{attribute.size}{format_.suffixes[0]}")
+        format_.write(table, files[-1], {})
+        assert format_.holds(files[-1], table)
+    assert files[0].read_bytes() == files[1].read_bytes()
+    for attribute, own in ((listed, codes), (whole, in_range)):
+        (batch,) = format_.batches(files[0], [attribute])
+        assert codes_read(attribute, batch["value"]).tolist() == own.tolist()
+
+
+@pytest.mark.parametrize("text", ["01", "-0", "+1", " 1", "1.0", "x", "9223372036854775808", "100", "-6", ""])
+def test_a_text_that_is_no_number_of_a_range_is_a_stranger(tmp_path, text):
+    (tmp_path / "in.csv").write_text(f"value,other\n-5,1\n{text},1\n99,1\n")
+    (batch,) = Csv().batches(tmp_path / "in.csv", [NumberRange("value", -5, 100)])
+    assert batch["value"].codes.tolist() == [0, -1, 104]
+    assert [value or "" for value in batch["value"].strangers] == [text]
+
+
+def test_the_categories_of_a_range_are_its_numbers_and_texts():
+    value = NumberRange("value", -1, 2, ("all",))
+    assert [value.category(place) for place in range(value.size)] == list(value.values()) == ["-1", "0", "1", "all"]
+    again = pickle.loads(pickle.dumps(value))  # noqa: S301 - our own
+    assert (again.name, list(again.values())) == ("value", ["-1", "0", "1", "all"])
+    assert value.is_missing(np.asarray([2, 3])).tolist() == [False, True]

@@ -167,6 +167,7 @@ class PairSwapping(Swapping):
         return "pair"
 
     release_sorted = Swapping.by_sorting
+    release_households_sorted = Swapping.households_by_sorting
 
     def exchanges(self) -> Exchanges:
         return Exchanges(law=pair_exchange_law, most=MOST_EXACT, citation=CITATION)

@@ -41,7 +41,7 @@ else:
 
 ROWS = 1 << 18
 """Rows that are read at a time; an even number, since pairs are not divided."""
-STRATUM, ROW, COUNT = "stratum", "row", "count"
+STRATUM, ROW, COUNT, WORD = "stratum", sorting.ROW, "count", "word"
 
 
 @attrs.define
@@ -85,13 +85,42 @@ class SortedSwap:
 
     def swap(self, batches: Iterable[Table]) -> tuple[Iterator[Table], SwappedStrata]:
         """The swapped records, sorted by all of their columns, in batches that are read once."""
+        rows, strata = self._spread_out(batches)
+        released = self.sorter.counted(map(self._whole, self._released(rows, strata)), COUNT)
+        rows.forget()
+        return self._tables(released), strata
+
+    def swap_households(self, batches: Iterable[Table], order: randomness.Randomness) -> tuple[sorting.SortedRows, SwappedStrata]:
+        """The swapped records with their rows, in a random order, as `stratum.unordered` puts households that hold persons.
+
+        Args:
+            batches: the households.
+            order: what the order is drawn from.
+        """
+        rows, strata = self._spread_out(batches)
+        by_row = self.sorter.sorted(
+            ({ROW: piece[ROW], **self._whole(piece)} for piece in self._released(rows, strata, with_rows=True)), by=(ROW,)
+        )
+        rows.forget()
+        while True:
+            drawn = ({WORD: order.words(len(piece[ROW])), **piece} for piece in by_row.batches(0, len(by_row), ROWS))
+            found = self.sorter.sorted(drawn, by=(WORD,))
+            if all(_differ(found, (WORD,))):
+                by_row.forget()
+                return found, strata
+            found.forget()
+
+    @property
+    def packing(self) -> sorting.Packing:
+        """How the whole records are written down."""
+        return self._columns["whole"]
+
+    def _spread_out(self, batches: Iterable[Table]) -> tuple[sorting.SortedRows, SwappedStrata]:
+        """All records by stratum and row, and the strata."""
         sizes = tables.CellCounter([a for name in self.scheme.match for a in self.attributes if a.name == name])
         rows = self.sorter.sorted(self._spread(batches, sizes), by=(STRATUM, ROW))
         names, counts = sizes.counts().occurring()
-        strata = SwappedStrata(names, counts, np.zeros(len(names), dtype=np.bool_))
-        released = self.sorter.counted(self._released(rows, strata), COUNT)
-        rows.forget()
-        return self._tables(released), strata
+        return rows, SwappedStrata(names, counts, np.zeros(len(names), dtype=np.bool_))
 
     @property
     def _columns(self) -> Mapping[str, sorting.Packing]:
@@ -123,8 +152,16 @@ class SortedSwap:
             codes |= self._columns["match"].codes({"match0": columns[STRATUM]})
         return self._columns["whole"].packed(codes)
 
-    def _released(self, rows: sorting.SortedRows, strata: SwappedStrata) -> Iterator[workers.Columns]:
-        """The swapped records in any order: first those of the strata that fit into memory."""
+    def _released(
+        self, rows: sorting.SortedRows, strata: SwappedStrata, *, with_rows: bool = False
+    ) -> Iterator[workers.Columns]:
+        """The swapped records in any order: first those of the strata that fit into memory.
+
+        Args:
+            rows: all records.
+            strata: the strata.
+            with_rows: whether those that are selected in two passes have their rows, as all others do.
+        """
         ends, done = np.cumsum(strata.sizes), 0
         pieces = list(_pieces(ends, sorting.PIECE))
         small = [piece for piece in pieces if strata.sizes[piece[0]] <= sorting.PIECE]
@@ -132,12 +169,13 @@ class SortedSwap:
         for swapped in self._in_memory(rows, strata, ends, small):
             done += len(swapped[STRATUM])
             self.run.progress(done, len(rows))
-            yield self._whole(swapped)
+            yield swapped
         for place in large:
-            for swapped in self._in_two_passes(rows, strata, int(ends[place] - strata.sizes[place]), place):
+            begin = int(ends[place] - strata.sizes[place])
+            for swapped in self._in_two_passes(rows, strata, begin, place, with_rows=with_rows):
                 done += len(swapped[STRATUM])
                 self.run.progress(done, len(rows))
-                yield self._whole(swapped)
+                yield swapped
 
     def _in_memory(
         self, rows: sorting.SortedRows, strata: SwappedStrata, ends: npt.NDArray[np.int64], pieces: Sequence[tuple[int, int]]
@@ -179,8 +217,8 @@ class SortedSwap:
     # -- a stratum larger than a piece -------------------------------------------------------------
 
     def _in_two_passes(
-        self, rows: sorting.SortedRows, strata: SwappedStrata, begin: int, place: int
-    ) -> Iterator[workers.Columns]:  # fmt: skip
+        self, rows: sorting.SortedRows, strata: SwappedStrata, begin: int, place: int, *, with_rows: bool
+    ) -> Iterator[workers.Columns]:
         """The swapped records of a stratum that is larger than a piece."""
         end, name = begin + int(strata.sizes[place]), int(strata.names[place])
         rate = next(rate for rate, having in self.rates.classes(strata.names[place : place + 1]) if having[0])
@@ -191,7 +229,7 @@ class SortedSwap:
         stratum = _Selection(rows=rows, begin=begin, end=end, rate=rate, draws=self.draws)
         if self.how is Algorithm.DERANGE:
             stratum = stratum.redrawn()
-        swap, rest = self._columns["swap"].columns, (STRATUM, *self._columns["rest"].columns)
+        swap, rest = self._columns["swap"].columns, (STRATUM, *self._columns["rest"].columns, *((ROW,) if with_rows else ()))
         ordered = stratum.ordered(self.sorter, swap if self.how is Algorithm.PERMUTE else (*rest, *swap))
         strata.selected += len(ordered)
         if self.how is Algorithm.PERMUTE:

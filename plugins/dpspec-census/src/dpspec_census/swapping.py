@@ -78,7 +78,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from dpspec.plugin import Randomness
+    from dpspec.plugin import Randomness, randomness
+    from dpspec_census.sorted_swap import SortedSwap
 else:
     np = late_module("numpy")
 
@@ -427,18 +428,45 @@ class Swapping(Mechanism):
 
         A class states it as its `release_sorted` by itself, where it draws nothing else than this class does.
         """
-        from dpspec_census.sorted_swap import SortedSwap
-
-        self.check(space)
-        columns = tables.CountedTable(attributes=attributes, records=0, found={})
-        swap = SortedSwap(
-            attributes=attributes, scheme=self.scheme(), rates=self.rates_of(columns), run=run, draws=run.source.placed(),
-            sorter=sorter, how=Algorithm(self.algorithm_of_release),
-        )  # fmt: skip
+        swap, _, columns = self._sorted_swap(attributes, space, run, sorter)
         released, strata = swap.swap(batches)
         found = StrataReport(names=strata.names, sizes=strata.sizes, varied=strata.varied)
         report, confidential = published(self, columns, found, space), _selected(strata.selected, int(strata.sizes.sum()))
         return sorting.SortedRelease(attributes=attributes, batches=released, report=report, confidential=confidential)
+
+    def households_by_sorting(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedHouseholds:
+        """The same of households with persons (`grammar.ReleasesHouseholdsSorted.release_households_sorted`).
+
+        A class states it as its `release_households_sorted` by itself, where it draws nothing else than this class does.
+        """
+        swap, draws, columns = self._sorted_swap(attributes, space, run, sorter)
+        rows, strata = swap.swap_households(batches, draws.spawn("order"))
+        found = StrataReport(names=strata.names, sizes=strata.sizes, varied=strata.sizes > 1)
+        report, confidential = published(self, columns, found, space), _selected(strata.selected, int(strata.sizes.sum()))
+        return sorting.SortedHouseholds(
+            attributes=attributes, packing=swap.packing, rows=rows, report=report, confidential=confidential
+        )  # fmt: skip
+
+    def _sorted_swap(
+        self, attributes: tuple[Attribute, ...], space: DatasetSpace, run: workers.Run, sorter: sorting.Sorter
+    ) -> tuple[SortedSwap, randomness.PlacedRandomness, tables.CountedTable]:
+        """The swap of a table of these columns, what it draws from, and the columns as a table that is not held."""
+        from dpspec_census.sorted_swap import SortedSwap
+
+        self.check(space)
+        columns, draws = tables.CountedTable(attributes=attributes, records=0, found={}), run.source.placed()
+        swap = SortedSwap(
+            attributes=attributes, scheme=self.scheme(), rates=self.rates_of(columns), run=run, draws=draws, sorter=sorter,
+            how=Algorithm(self.algorithm_of_release),
+        )  # fmt: skip
+        return swap, draws, columns
 
     def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates | None:
         """Which rows of a table have a rate of their own; None where rates are those of strata."""
@@ -499,6 +527,7 @@ class DerangementSwapping(Swapping):
         return self.by_simulated_exchanges(spec, table, level)
 
     release_sorted = Swapping.by_sorting
+    release_households_sorted = Swapping.households_by_sorting
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem in the full form for 0 < p < 1, and the short one, which is printed for p <= 1/2 only.
@@ -559,6 +588,7 @@ class PermutationSwapping(Swapping):
         return self.by_simulated_exchanges(spec, table, level)
 
     release_sorted = Swapping.by_sorting
+    release_households_sorted = Swapping.households_by_sorting
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """The swapping theorem as printed in 2024: two branches, b = the largest stratum; nothing is said about p = 0 and p =

@@ -44,6 +44,7 @@ from dpspec.plugin import (
     UniformBudget,
     UnorderedRecords,
     answers,
+    cell_stream,
     define,
     errors,
     grammar,
@@ -51,7 +52,9 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    sorting,
     tables,
+    workers,
 )
 
 if TYPE_CHECKING:
@@ -156,12 +159,47 @@ class AdditiveNoise(Mechanism):
         """One row for each answer: the query, its cell, and the noisy count."""
 
         self.check(space)
-        true = [_whole_numbers(_counted(table, query, space)) for query in self.queries]
-        noise = self.draw(sum(map(len, true)), source)
+        true = [_held(table, query, space) for query in self.queries]
+        noise = cell_stream.drawn_in_ranges(self.draw, sum(map(len, true)), source)
         values = np.concatenate([np.zeros(0, dtype=np.int64), *true])
         values = values + noise if object in (values.dtype, noise.dtype) else np.add(values, noise, out=values)
         del true, noise
         return answers.answer_table([answers.cells_of(query, space) for query in self.queries], values)
+
+    def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """As of `grammar.ReleasesCells`: the tables that are read, if the cells of each large one can be listed in pieces."""
+        queries = self._read(attributes, space)
+        if queries is None or not cell_stream.can_be_streamed(queries, attributes, space):
+            return None
+        return tuple(read for _, read in queries)
+
+    def by_sorting(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+
+        A class states it as its `release_sorted` by itself, where it draws nothing else than `draw`.
+        """
+        self.check(space)
+        stream = cell_stream.CellStream(
+            queries=self._read(attributes, space) or (), attributes=attributes, space=space, run=run, sorter=sorter,
+            numbers=self.noisy, held=partial(_held, space=space),
+        )  # fmt: skip
+        return stream.released(batches)
+
+    def noisy(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+        """The noisy numbers of some true ones, which are left as they are."""
+        return np.asarray(counts + self.draw(len(counts), source))
+
+    def _read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[tuple[Invariant, Marginal], ...] | None:
+        """The queries, each with the table of counts that is read for it; None where records are read for one."""
+        tables_read = counts_of_queries(self.queries, attributes, space)
+        return None if tables_read is None else tuple(zip(self.queries, tables_read, strict=True))
 
     def _claims(
         self, label: str, source: str, space: DatasetSpace, standard: OutputDivergence, budget: tuple[str, Number]
@@ -208,6 +246,11 @@ def _check_query(query: Invariant, space: DatasetSpace) -> None:
 
 LISTED = 100_000
 """Tables up to this size are read record by record when a query is no plain marginal."""
+
+
+def _held(table: tables.Countable, query: Invariant, space: DatasetSpace) -> AnyIntegers:
+    """The true answers of a query, as numbers that noise is added to."""
+    return _whole_numbers(_counted(table, query, space))
 
 
 def true_answers(table: tables.Countable, query: Invariant, space: DatasetSpace) -> tuple[Any, ...]:

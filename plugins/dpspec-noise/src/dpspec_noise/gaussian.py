@@ -197,6 +197,8 @@ class DiscreteGaussian(AdditiveNoise):
             ("rho", number(self.rho())),
         )
 
+    release_sorted = AdditiveNoise.by_sorting
+
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_gaussian, fits, inverted
 
@@ -362,6 +364,8 @@ class Geometric(AdditiveNoise):
             "two-sided geometric noise is epsilon-DP", "Ghosh, Roughgarden and Sundararajan 2009", space, Mult(), budget
         )
 
+    release_sorted = AdditiveNoise.by_sorting
+
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import BULK, discrete_laplace, fits, inverted, two_sided_geometric, wide_two_sided_geometric
 
@@ -423,6 +427,8 @@ class Staircase(AdditiveNoise):
 
     def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         return self.noisy_count(attributes, count, space)
+
+    release_sorted = AdditiveNoise.by_sorting
 
     def draw(self, count: int, source: Randomness) -> Integers:
         from dpspec_noise.samplers import coins_of, staircase

@@ -38,6 +38,7 @@ import attrs
 
 from dpspec import SpecDocument
 from dpspec.plugin import (
+    Attribute,
     Bracket,
     DatasetSpace,
     FiniteLaw,
@@ -582,7 +583,22 @@ def with_margins(released: Mapping[str, Table], known: Accuracy) -> dict[str, Ta
     noisy = {name: table for name, table in released.items() if answers.has_answers(table)}
     margins = margins_of_files([_count_of_queries(table) for table in noisy.values()], known)
     own = dict(zip(noisy, margins, strict=True))
-    return {name: _with(table, own[name], known.level) if name in own else table for name, table in released.items()}
+    return {
+        name: MarginColumn(table.attributes, own[name], known.level).added(table) if name in own else table
+        for name, table in released.items()
+    }
+
+
+def margins_of_stream(attributes: tuple[Attribute, ...], known: Accuracy) -> MarginColumn:
+    """The margins of a table of noisy counts that comes in batches, and is the only one of its release.
+
+    Args:
+        attributes: its columns.
+        known: the accuracy of the specification.
+    """
+    numbers = {query: sum(one.numbers or 0 for one in known.tables if one.table == query) for query in attributes[0].values()}
+    (margins,) = margins_of_files([numbers], known)
+    return MarginColumn(attributes, margins, known.level)
 
 
 def _count_of_queries(table: Table) -> dict[str, int]:
@@ -590,22 +606,32 @@ def _count_of_queries(table: Table) -> dict[str, int]:
     return dict(zip(queries.values(), np.bincount(table.codes[answers.QUERY], minlength=queries.size).tolist(), strict=True))
 
 
-def _with(table: Table, margins: Mapping[str, str], level: Fraction) -> Table:
-    """A table of noisy counts with a column of their margins, before that of the status."""
-    value = table.attribute(answers.VALUE)
-    words = [margins.get(query, "") for query in table.attribute(answers.QUERY).values()]
-    whole = [math.ceil(Fraction(margin)) if margin else None for margin in words]  # margins of whole numbers
-    kinds = sorted({margin for margin in whole if margin is not None})
-    places = np.asarray([len(kinds) if margin is None else kinds.index(margin) for margin in whole])
-    codes = places[table.codes[answers.QUERY]]
-    if isinstance(value, tables.NumberedAttribute):
-        codes = np.where(value.is_missing(table.codes[answers.VALUE]), len(kinds), codes)
-    name = margin_column(level)
-    column = tables.NumberedAttribute(name, np.asarray(kinds, dtype=np.int64), ("",))
-    return Table(
-        attributes=(*table.attributes[:-1], column, table.attributes[-1]),
-        codes={**table.codes, name: tables.compact(codes, column.size)},
-    )
+class MarginColumn:
+    """The column of margins of a table of noisy counts, before that of the status.
+
+    Args:
+        attributes: the columns of the table.
+        margins: the margin of each query that has one.
+        level: of the margins.
+    """
+
+    def __init__(self, attributes: Sequence[Attribute], margins: Mapping[str, str], level: Fraction) -> None:
+        known = {a.name: a for a in attributes}
+        words = [margins.get(query, "") for query in known[answers.QUERY].values()]
+        whole = [math.ceil(Fraction(margin)) if margin else None for margin in words]  # margins of whole numbers
+        kinds = sorted({margin for margin in whole if margin is not None})
+        self._places = np.asarray([len(kinds) if margin is None else kinds.index(margin) for margin in whole])
+        self._value = known[answers.VALUE]
+        self.column = tables.NumberedAttribute(margin_column(level), np.asarray(kinds, dtype=np.int64), ("",))
+        self.attributes = (*attributes[:-1], self.column, attributes[-1])
+
+    def added(self, table: Table) -> Table:
+        """The table, or a batch of it, with this column."""
+        codes = self._places[table.codes[answers.QUERY]]
+        if isinstance(self._value, tables.NumberedAttribute):
+            codes = np.where(self._value.is_missing(table.codes[answers.VALUE]), self.column.length, codes)
+        column = tables.compact(codes, self.column.size)
+        return Table(attributes=self.attributes, codes={**table.codes, self.column.name: column})
 
 
 def margin_column(level: Fraction) -> str:

@@ -27,6 +27,7 @@ from dpspec.plugin.releases import (
     format_of,
     regrouped,
 )
+from dpspec_release.accuracy import Accuracy, margins_of_stream
 from dpspec_release.kept import FoundKept, KeptDigest, check_kept
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ class WrittenTable:
             return False
         again = ColumnDigests(attributes)
         for batch in format_.batches(self.path, attributes):
-            codes = {name: coded.codes for name, coded in batch.items()}
+            codes = {a.name: tables.codes_read(a, batch[a.name]) for a in attributes}
             if any(len(column) and int(column.min()) < 0 for column in codes.values()):
                 return False
             again.add(codes)
@@ -244,6 +245,7 @@ class SortingRelease:
         attributes: the columns of the table.
         records: the number of its records.
         guard: as of `BatchRelease`.
+        accuracy: of released numbers, where their margins are written with them.
     """
 
     mechanism: Mechanism
@@ -253,6 +255,7 @@ class SortingRelease:
     attributes: tuple[Attribute, ...]
     records: int
     guard: Callable[[Mechanism], AbstractContextManager[None]]
+    accuracy: Accuracy | None = None
 
     def write(  # noqa: PLR0917 - one table with all that says how it is written
         self,
@@ -293,6 +296,9 @@ class SortingRelease:
             rule = "keeps records, and releases other columns"
             raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
 
+        margins = None if self.accuracy is None else margins_of_stream(made.attributes, self.accuracy)
+        columns = made.attributes if margins is None else margins.attributes
+
         def drawn() -> Iterator[Table]:
             released = iter(made.batches)
             while True:
@@ -302,10 +308,10 @@ class SortingRelease:
                     return
                 for one in kept:
                     one.add_after(batch)
-                yield batch
+                yield batch if margins is None else margins.added(batch)
 
-        size = tables.batch_size(len(made.attributes), MOST_RECORDS)
-        written = write_batches(made.attributes, regrouped(made.attributes, drawn(), size), path, formats, notes, asked)
+        size = tables.batch_size(len(columns), MOST_RECORDS)
+        written = write_batches(columns, regrouped(columns, drawn(), size), path, formats, notes, asked)
         found = tuple(one.found(self.records, self.mechanism.name) for one in kept)
         output = Output(tables={}, report=made.report, confidential=made.confidential)
         return attrs.evolve(written, kept=found[: len(found) - len(invariants)]), output

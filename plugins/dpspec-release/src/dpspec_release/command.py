@@ -86,7 +86,7 @@ def _names_of_tables(_: click.Context, __: click.Parameter, incomplete: str) -> 
 @click.option(
     "--memory",
     metavar="SIZE",
-    help="Memory that the release may use, such as 4GB.  [default: half of the machine or its container]",
+    help="Memory that the release may use, such as 4GB.  [default: half of the machine, its container or its address space]",
 )
 @click.option("--account", metavar="ACCOUNT", help="Account in which the budget is reserved before the release.")
 @click.option("--period", metavar="PERIOD", help="With --account, the period of the data.  [default: the current one]")

@@ -43,9 +43,11 @@ from dpspec.plugin import (
     PrivacySpec,
     Table,
     answers,
+    cell_stream,
     errors,
     grammar,
     sorting,
+    tables,
 )
 from dpspec.plugin.applications import WARNING, Progress, Registry, ReleaseError, Standing, standing
 from dpspec.plugin.releases import (
@@ -85,11 +87,13 @@ from dpspec.plugin.releases import (
     nobody,
     private_folder,
     size_text,
+    spare_address_space,
     to_disk,
     whole,
 )
 from dpspec_release.accuracy import Accuracy, known_accuracy
 from dpspec_release.batches import MOST_RECORDS, BatchRelease, SortingRelease, WrittenTable, memory_of_batches, write_batches
+from dpspec_release.households import HouseholdRelease, JoinedHouseholds
 from dpspec_release.spill import LEAST, duckdb, spilling
 
 SUFFIX = ".confidential"
@@ -297,6 +301,8 @@ def _of_unit(table: Countable, wanted: str, unit: str) -> Countable | None:
     """The records of the wanted unit."""
     if wanted == unit:
         return table
+    if isinstance(table, tables.CountedTable):
+        return table.inside
     return table.of_members() if isinstance(table, Table) and table.members is not None else None
 
 
@@ -409,7 +415,7 @@ class Release:
         standing: the status of the claim of the specification.
         accuracy: of the numbers, where their margins are written with them.
         guard: keeps the budget, and is called with the written files.
-        written: the released table, where it was written as it was drawn; `output` has none then.
+        written: the released tables, where they were written as they were drawn; `output` has none then.
         source: where the table can be read again, for a release in batches.
     """
 
@@ -429,13 +435,13 @@ class Release:
     standing: Standing
     accuracy: Accuracy | None = None
     guard: ReleaseGuard | None = None
-    written: WrittenTable | None = None
+    written: tuple[WrittenTable, ...] = ()
     source: TableSource | None = None
 
     @property
     def main(self) -> Countable:
         """The main released table."""
-        return self.output.main if self.written is None else self.written.counted
+        return self.written[0].counted if self.written else self.output.main
 
     @property
     def warning(self) -> str | None:
@@ -479,6 +485,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         TableError: the table does not fit the space.
         PluginContractError: the mechanism raised, or its release does not hold an invariant.
     """
+    spare_address_space()
     options = options or Options()
     mechanism, space = document.mechanism, document.spec.space
     if mechanism is None:
@@ -496,9 +503,9 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         options.stage("reading")
         sources = given_sources(table, document, unit, registry)
         plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers)
-        source = sources[0] if (plan or grammar.releases_records(mechanism)) and len(sources) == 1 else None
-        if source is not None:  # it is read twice
-            reading.enter_context(source.unchanged())
+        source = sources[0] if plan or (grammar.releases_records(mechanism) and len(sources) == 1) else None
+        for one in sources if source is not None else ():  # they are read twice
+            reading.enter_context(one.unchanged())
         given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
         _check_records(given, space, unit)
         place.open()
@@ -507,19 +514,21 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             if not options.resume:
                 guard.reserve(document)
             folder = _checkpoints(document, mechanism, given, place, registry, options)
-            output, written = Output(tables={}), None
+            output, written = Output(tables={}), tuple[WrittenTable, ...]()
             path, warning = place.ready / f"released{suffix}", warning_of(unfit(options.seed, judged))
-            if plan is not None and source is not None:
-                written, output = _by_sorting(
-                    mechanism, given, source, document, plan, path, warning, registry, options, guard, workers, place.spill
-                )
+            if plan is not None:
+                files = {name: place.ready / f"{name}{suffix}" for name in ("released", "households", "persons")}
+                written, output, given = _by_sorting(
+                    mechanism, given, sources, document, plan, files, place.spill, warning, registry, options, guard, workers,
+                    accuracy,
+                )  # fmt: skip
                 reading.close()
             elif not grammar.releases_records(mechanism) or (isinstance(given, Table) and given.members is not None):
                 output = _output(mechanism, given, document, workers, folder, options, guard)
                 _check_names(mechanism, output)
                 output, written = _main_written(mechanism, given, output, document.spec, unit, path, warning, registry)
             else:
-                written = _in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard)
+                written = (_in_batches(mechanism, given, source, document, unit, path, warning, registry, options, guard),)
                 reading.close()
             options.stage("checking")
             release = Release(
@@ -652,8 +661,7 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
         batches = 0
         if grammar.releases_records(mechanism):
             batches = memory_of_batches(len(released_columns(mechanism, document.spec.space, sources[0].attributes)))
-        needed = MEMORY_OF_PROCESS + memory_of_counts(wanted, sources[0].attributes) + batches
-        needed += PER_NUMBER * _noisy_numbers(mechanism, document.spec, sources[0].attributes)
+        needed = batches + _memory_of_numbers(mechanism, document.spec, wanted, sources[0].attributes, PER_NUMBER)
         if allowed is not None and needed > allowed:
             what, instead = ("its batches take", "release fewer columns") if batches else ("its counts take", "count fewer cells")
             raise _too_large(allowed, needed, what, instead)
@@ -702,16 +710,25 @@ def _views(mechanism: Mechanism, spec: PrivacySpec) -> list[Marginal]:
     return []
 
 
-PER_NUMBER = 24
-"""Bytes that a noisy number takes at least, in addition to its count: 16 million with a scale of 1.4 took 33 bytes each, and
-with a scale of a million 51."""
+PER_NUMBER, MOST_PER_NUMBER = 24, 44
+"""Bytes that a noisy number takes at least and at most, in addition to its count: 16 million with a scale of 1.4 took 33 bytes
+each, and with a scale of a million 51."""
 
 
-def _noisy_numbers(mechanism: Mechanism, spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
-    """The noisy counts that a mechanism is known to release of a table with these columns."""
+def _memory_of_numbers(
+    mechanism: Mechanism, spec: PrivacySpec, wanted: Sequence[Marginal], attributes: Sequence[Attribute], each: int
+) -> int:
+    """The bytes that counts take, and the noisy numbers that a mechanism is known to release of a table with these columns.
+
+    Args:
+        wanted: what is counted.
+        attributes: the columns of the table.
+        each: the bytes of a noisy number.
+    """
     names = {a.name for a in attributes}
     known = [table for table in _views(mechanism, spec) if table.mentions().keys() <= names]
-    return 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
+    numbers = 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
+    return MEMORY_OF_PROCESS + memory_of_counts(wanted, attributes) + each * numbers
 
 
 MOST_CELLS = 1 << 22
@@ -721,27 +738,25 @@ PER_RECORD = 60
 5 and 12 million records of 5 bytes took 61 and 62 bytes each. Many strata take half of that, which is not known before."""
 
 
-def _is_sorted(mechanism: Mechanism, sources: Sequence[TableSource], allowed: int) -> bool:
-    """Whether a table is released by sorting: the mechanism can, and it is not known that the table fits into memory.
+def _fits(sources: Sequence[TableSource], allowed: int) -> bool:
+    """Whether it is known that a table fits into memory, of one source, or of households and persons."""
+    sizes = [(source, _most_records(source)) for source in sources]
+    records = sum(count for _, count in sizes)
+    return MEMORY_OF_PROCESS + 2 * sum(memory_of(*one) for one in sizes) + PER_RECORD * records <= allowed
+
+
+def _most_records(source: TableSource) -> int:
+    """The number of records of a table, at most.
 
     A file of CSV does not state the number of its records. Each takes a byte for each column, which ends a value, and one or more
     for each value that is read.
-
-    Raises:
-        MissingLibraryError: nothing is installed that sorts.
     """
-    if len(sources) != 1 or not grammar.releases_sorted(mechanism):
-        return False
-    (source,) = sources
     records = source.records()
     if records is None:
         read = {a.source for a in source.attributes}
         headers = ((path, format_of(path, source.formats).header(path)) for path in source.partitions)
         records = sum(path.stat().st_size // (len(names) + len(read & {*names})) for path, names in headers)
-    if MEMORY_OF_PROCESS + 2 * memory_of(source, records) + PER_RECORD * records <= allowed:
-        return False
-    duckdb()
-    return True
+    return records
 
 
 PER_STRATUM = 64
@@ -750,12 +765,13 @@ PER_STRATUM = 64
 
 @attrs.frozen(kw_only=True)
 class SortingPlan:
-    """How a table that does not fit into memory is released by sorting.
+    """How a release that does not fit into memory is made by sorting.
 
     Args:
         counted: the counts of the table that are compared or reported.
         invariants: those of them that must stay the same.
         by_digest: the invariants of too many cells to be counted, which are all records through some columns.
+        of_persons: the counts of persons, with the attributes of their households, that must stay the same.
         strata: the table of the strata in which values are exchanged; None where none are.
         allowed: the bytes that the run may use.
         needed: those that it takes without what sorts, and without strata.
@@ -764,6 +780,7 @@ class SortingPlan:
     counted: tuple[Marginal, ...]
     invariants: tuple[Marginal, ...]
     by_digest: tuple[Marginal, ...]
+    of_persons: tuple[Marginal, ...]
     strata: Marginal | None
     allowed: int
     needed: int
@@ -784,76 +801,158 @@ class SortingPlan:
 def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism, sources: Sequence[TableSource], spec: PrivacySpec, unit: str, options: Options, workers: Workers
 ) -> SortingPlan | None:
-    """The plan of a release by sorting; None where the mechanism does not sort, or the table is known to fit into memory.
+    """The plan of a release by sorting; None where the mechanism does not sort, or memory is known to suffice without it.
 
     Raises:
         ReleaseError: the memory does not suffice to sort.
         MissingLibraryError: nothing is installed that sorts.
     """
     allowed = default_memory() if options.memory is None else options.memory
-    if allowed is None or not _is_sorted(mechanism, sources, allowed):
+    if allowed is None or not _can_sort(mechanism, sources):
         return None
     attributes = sources[0].attributes
-    names = {a.name for a in attributes}
-    known = [table for table in _of_invariants(spec) if table.unit == unit and table.mentions().keys() <= names]
-    large = tuple(one for one in known if not one.where and memory_of_counts([one], attributes) > 8 * MOST_CELLS)
-    invariants = tuple(one for one in known if one not in large)
+    if isinstance(mechanism, grammar.ReleasesCells):
+        return _plan_for_cells(mechanism, attributes, spec, unit, allowed, workers)
+    if _fits(sources, allowed):
+        return None
+    duckdb()
+    columns = attributes + tuple(a for one in sources[1:] for a in one.attributes)
+    known = _evaluated(spec, (unit,), attributes)
+    inside = _evaluated(spec, [one for one in spec.space.units[:2] if one != unit], columns) if len(sources) > 1 else ()
+    large = tuple(
+        one for one in (*known, *inside) if not one.where and memory_of_counts([one], columns) > 8 * MOST_CELLS
+    )  # fmt: skip
+    invariants, of_persons = (tuple(one for one in tables if one not in large) for tables in (known, inside))
     counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
-    held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + memory_of_batches(len(attributes))
-    needed = MEMORY_OF_PROCESS + 2 * memory_of_counts(counted, attributes) + held
+    held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + len(sources) * memory_of_batches(len(columns))
+    needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + memory_of_counts(of_persons, columns)) + held
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")
     strata = Marginal(attributes=mechanism.exchanged_values()[1]) if isinstance(mechanism, grammar.ExchangesValues) else None
     return SortingPlan(
-        counted=counted, invariants=invariants, by_digest=large, strata=strata, allowed=allowed, needed=needed
+        counted=counted, invariants=invariants, by_digest=large, of_persons=of_persons, strata=strata, allowed=allowed,
+        needed=needed,
     )  # fmt: skip
+
+
+def _can_sort(mechanism: Mechanism, sources: Sequence[TableSource]) -> bool:
+    """Whether a mechanism releases a table of these sources by sorting; folders of persons must not state their households."""
+    if len(sources) != 2:
+        return len(sources) == 1 and grammar.releases_sorted(mechanism)
+    outer, inner = sources
+    stated = (one for place in range(len(inner.partitions)) for one in inner.passed_by_folders(place, outer.attributes))
+    return grammar.releases_households_sorted(mechanism) and next(stated, None) is None
+
+
+def _evaluated(spec: PrivacySpec, units: Iterable[str], attributes: Sequence[Attribute]) -> tuple[Marginal, ...]:
+    """The invariants that are tables of counts of these units, in these columns."""
+    names = {a.name for a in attributes}
+    return tuple(one for one in _of_invariants(spec) if one.unit in [*units] and one.mentions().keys() <= names)
+
+
+def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
+    mechanism: Mechanism, attributes: tuple[Attribute, ...], spec: PrivacySpec, unit: str, allowed: int, workers: Workers
+) -> SortingPlan | None:
+    """The plan of a release of numbers for the cells of tables of counts. Of numbers no invariant is evaluated.
+
+    None where the numbers fit into memory, or could fit into less than sorting takes.
+
+    Raises:
+        ReleaseError: the memory does not suffice to sort.
+        MissingLibraryError: nothing is installed that sorts.
+    """
+    cells, wanted = grammar.cells_read(mechanism, attributes, spec.space), counts_wanted(mechanism, spec, unit, attributes)
+    if cells is None or wanted is None:
+        return None
+    least, most = (_memory_of_numbers(mechanism, spec, wanted, attributes, each) for each in (PER_NUMBER, MOST_PER_NUMBER))
+    held = [table for table in cells if not cell_stream.is_large(table, attributes)]
+    counted = counts_exposing(spec, attributes, MOST_KINDS)
+    columns = len({name for table in cells for name in table.attributes}) + _COLUMNS_OF_NUMBERS
+    pieces = (max(workers.parts, 1) + 1) * cell_stream.memory_of_piece() + memory_of_batches(columns)
+    of_held = memory_of_counts(held, attributes)
+    needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + of_held) + MOST_PER_NUMBER * of_held // 8 + pieces
+    if most <= allowed or least <= needed + LEAST:
+        return None
+    if needed + LEAST > allowed:
+        raise _too_large(allowed, needed + LEAST, "sorting the cells takes", "count fewer cells")
+    duckdb()
+    return SortingPlan(
+        counted=counted, invariants=(), by_digest=(), of_persons=(), strata=None, allowed=allowed, needed=needed
+    )  # fmt: skip
+
+
+_COLUMNS_OF_NUMBERS = 4
+"""The columns of released numbers that are no attributes: query, value, margin and status."""
 
 
 def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
     mechanism: Mechanism,
     given: Countable,
-    source: TableSource,
+    sources: Sequence[TableSource],
     document: SpecDocument,
     plan: SortingPlan,
-    path: Path,
+    files: Mapping[str, Path],
+    folder: Path,
     warning: str | None,
     registry: Registry,
     options: Options,
     guard: GuardedRun,
     workers: Workers,
-    folder: Path,
-) -> tuple[WrittenTable, Output]:
-    """The table that one run writes from sorted records, and what is reported with it.
+    accuracy: Accuracy | None,
+) -> tuple[tuple[WrittenTable, ...], Output, Countable]:
+    """The tables that one run writes from sorted records, what is reported with them, and what was counted before.
 
     Args:
         given: what was counted of the table.
-        source: where its records are read again.
-        path: the file that is written.
-        warning: what it says of itself.
+        sources: where its records are read again; those of households and persons are two.
+        files: the files that may be written: released, or households and persons.
         folder: where records are sorted.
+        warning: what the files say of themselves.
+        accuracy: of the numbers, where their margins are written with them.
     """
     space, formats, memory = document.spec.space, formats_of(registry), plan.memory(given)
-    run = Run(source=_source(None, options), workers=workers, progress=options.progress)
-    guard.begin(document, None, resumed=False)
-    options.stage("drawing")
+    paths = [files["released"]] if len(sources) == 1 else [files["households"], files["persons"]]
+    notes = {} if warning is None else {"dpspec": warning}
+
+    def begun() -> Run:
+        guard.begin(document, None, resumed=False)
+        options.stage("drawing")
+        return Run(source=_source(None, options), workers=workers, progress=options.progress)
+
     try:
-        private_folder(path.parent)
-        path.touch(mode=0o600)
+        private_folder(paths[0].parent)
+        for path in paths:
+            path.touch(mode=0o600)
         with spilling(folder, memory) as sorter:
+            if len(sources) > 1:
+                joined = JoinedHouseholds.of(sources, space, sorter)
+                of_both = HouseholdRelease(
+                    mechanism=mechanism,
+                    space=space,
+                    run=begun(),
+                    sorter=sorter,
+                    joined=joined,
+                    guard=_blamed,
+                    asked=(plan.invariants, plan.of_persons),
+                    invariants=plan.by_digest,
+                )
+                both, output, inside = of_both.write(paths, formats, notes)
+                return both, output, attrs.evolve(cast("tables.CountedTable", given), inside=inside)
             release = SortingRelease(
                 mechanism=mechanism,
                 space=space,
-                run=run,
+                run=begun(),
                 sorter=sorter,
                 attributes=given.attributes,
                 records=len(given),
                 guard=_blamed,
+                accuracy=accuracy,
             )
-            notes = {} if warning is None else {"dpspec": warning}
-            read = source.batches(lambda rows: options.progress(rows, len(given)))
-            return release.write(read, path, formats, notes, plan.invariants, plan.by_digest)
+            read = sources[0].batches(lambda rows: options.progress(rows, len(given)))
+            written, output = release.write(read, paths[0], formats, notes, plan.invariants, plan.by_digest)
+            return (written,), output, given
     except OSError as problem:
-        raise _unwritable(path.parent, problem) from None
+        raise _unwritable(paths[0].parent, problem) from None
 
 
 def _of_invariants(spec: PrivacySpec) -> list[Marginal]:
@@ -974,7 +1073,7 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
     path: Path,
     warning: str | None,
     registry: Registry,
-) -> tuple[Output, WrittenTable | None]:
+) -> tuple[Output, tuple[WrittenTable, ...]]:
     """The main table of a mechanism that releases streams alone, written, and with its invariants counted.
 
     It is held in memory where the mechanism states what it keeps, which is compared record by record.
@@ -985,7 +1084,7 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
         warning: what it says of itself.
     """
     if output.tables or mechanism.keeps(tuple(a.name for a in given.attributes)):
-        return output.with_main_held(), None
+        return output.with_main_held(), ()
     (name, main), *others = output.streams.items()
     asked = [one for one in _of_invariants(spec) if one.unit == unit]
     try:
@@ -996,7 +1095,7 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
         written = write_batches(main.attributes, main.regrouped(MOST_RECORDS), file, formats_of(registry), notes, asked)
     except OSError as problem:
         raise _unwritable(path.parent, problem) from None
-    return attrs.evolve(output, streams=dict(others)), written
+    return attrs.evolve(output, streams=dict(others)), (written,)
 
 
 _CHARGE = "charge"

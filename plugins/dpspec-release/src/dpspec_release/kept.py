@@ -47,23 +47,34 @@ class KeptDigest:
     for fewer than 2^34 records. They do not depend on the order of the records, nor on the batches.
 
     Args:
-        kept: the statement, of records without members.
+        kept: the statement.
         packing: the columns that are kept.
         words: the words, by a key that is used for this comparison alone.
+        inside: the columns of members, where records are compared with the multisets of theirs; None where they are not.
+
+    Members have two words of their own, and their sums over the members of a record are part of its key.
     """
 
     kept: Kept
     packing: sorting.Packing
     words: randomness.PlacedRandomness
+    inside: sorting.Packing | None = None
     _before: _Sums = attrs.field(factory=_Sums, init=False)
     _after: _Sums = attrs.field(factory=_Sums, init=False)
 
     @classmethod
-    def of(cls, kept: Kept, attributes: Sequence[Attribute]) -> KeptDigest:
-        """The comparison of tables with these columns, with nothing added yet."""
+    def of(cls, kept: Kept, attributes: Sequence[Attribute], members: Sequence[Attribute] = ()) -> KeptDigest:
+        """The comparison of tables with these columns, with nothing added yet.
+
+        Args:
+            kept: the statement.
+            attributes: the columns.
+            members: those of the members; without any, records are compared without theirs.
+        """
         known = {a.name: a for a in attributes}
         packing = sorting.Packing(attributes=tuple(known[name] for name in kept.attributes), name="key")
-        return cls(attrs.evolve(kept, members=False), packing, SystemRandomness().placed())
+        inside = sorting.Packing(attributes=tuple(members), name="member") if kept.members and members else None
+        return cls(attrs.evolve(kept, members=inside is not None), packing, SystemRandomness().placed(), inside)
 
     def add_before(self, batch: Table) -> None:
         """Add records of the table that was read."""
@@ -77,12 +88,28 @@ class KeptDigest:
         columns = list(self.packing.packed(batch.codes).values())
         if self.kept.in_order:
             columns.insert(0, np.arange(sums.records, sums.records + len(batch)))
-        places = np.zeros(len(batch), dtype=np.uint64)
-        for stream, column in enumerate(columns):
-            places = self.words.words_at(stream, places) ^ column.astype(np.uint64) if stream else column.astype(np.uint64)
+        if self.inside is not None:
+            columns += self._of_members(batch, self.inside)
         sums.records += len(batch)
-        words = (self.words.words_at(len(columns) + place, places) for place in range(2))
-        sums.words += np.asarray([column.sum(dtype=np.uint64) for column in words])
+        sums.words += np.asarray([column.sum(dtype=np.uint64) for column in self._words(columns, len(batch), 0)])
+
+    def _of_members(self, batch: Table, inside: sorting.Packing) -> list[Any]:
+        """For each record of a batch the sums of two words of its members."""
+        sums = [np.zeros(len(batch), dtype=np.uint64) for _ in range(2)]
+        if batch.members is not None:
+            columns = list(inside.packed(batch.members.table.codes).values())
+            words = self._words(columns, len(batch.members.owner), _OF_MEMBERS)
+            for total, column in zip(sums, words, strict=True):
+                np.add.at(total, batch.members.owner, column)
+        return sums
+
+    def _words(self, columns: Sequence[Any], count: int, first: int) -> list[Any]:
+        """Two words for each row of some columns, from streams of this number on."""
+        places = np.zeros(count, dtype=np.uint64)
+        for stream, column in enumerate(columns, first):
+            own = column.astype(np.uint64)
+            places = self.words.words_at(stream, places) ^ own if stream > first else own
+        return [self.words.words_at(first + len(columns) + place, places) for place in range(2)]
 
     def found(self, records: int, mechanism: str) -> FoundKept:
         """The result, after all records were added.
@@ -98,6 +125,10 @@ class KeptDigest:
         if not (before.records == after.records == records and np.array_equal(before.words, after.words)):
             raise _not_kept(self.kept, mechanism)
         return FoundKept(kept=str(self.kept), records=records)
+
+
+_OF_MEMBERS = 1 << 20
+"""The first stream of the words of members."""
 
 
 def _not_kept(kept: Kept, mechanism: str) -> PluginContractError:

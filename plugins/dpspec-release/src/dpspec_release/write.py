@@ -182,8 +182,12 @@ def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
     """The distances of the records, and of the persons with the attributes of their households."""
     units = release.document.spec.space.units or ("record",)
     unit = str(getattr(release.mechanism, "unit", units[0]))
-    if release.written is not None:
-        yield from _of_files(release, release.written, unit)
+    if release.written and answers.has_numbers(release.main):
+        yield "all tables", "the numbers were not held"
+        return
+    if release.written:
+        yield from _of_files(release, release.written[0], unit)
+        yield from ((f"all tables of {units[1]}", "they were not held") for _ in release.written[1:])
         return
     before, after = release.given, release.output.main
     if answers.has_numbers(after):
@@ -200,7 +204,7 @@ def _of_all_units(release: Release) -> Iterator[Distance | tuple[str, str]]:
 
 def _of_files(release: Release, written: WrittenTable, unit: str) -> Iterator[Distance]:
     """The distances of a release that was written in batches: both tables are read once more, and counted."""
-    asked = compared_tables(release.given, release.main, unit)
+    asked = compared_tables(release.given, written.counted, unit)
     file = release.place.public / written.path.name
     after = count_cells(TableSource.of(file, release.main.attributes, written.formats), asked)
     before = release.given if release.source is None else count_cells(release.source, asked)
@@ -292,9 +296,9 @@ def _prepared(release: Release, formats: Formats) -> tuple[dict[str, Any], dict[
     if warning is not None:
         files[WARNING] = _written(ready / WARNING, warning + "\n")
     listed = []
-    if release.written is not None:
-        files[release.written.path.name] = _read_back(release.written, formats)
-        listed.append(_listed(release.written.path.name, release.main, files))
+    for written in release.written:
+        files[written.path.name] = _read_back(written, formats)
+        listed.append(_listed(written.path.name, written.counted, files))
     named = {name: table for part in release.output.tables.items() for name, table in files_of(*part).items()}
     if release.accuracy is not None:
         named = with_margins(named, release.accuracy)
@@ -362,8 +366,8 @@ def _digest(path: Path) -> str:
 
 def _kept(release: Release) -> tuple[FoundKept, ...]:
     """Properties of the input table that the release preserves, other than its invariants, compared when it was drawn."""
-    if release.written is not None:
-        return release.written.kept
+    if release.written:
+        return release.written[0].kept
     columns = tuple(a.name for a in release.given.attributes)
     kept, given = release.mechanism.keeps(columns), release.given
     if not isinstance(given, Table):  # a mechanism that keeps something of its records reads more than counts

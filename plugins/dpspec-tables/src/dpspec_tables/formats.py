@@ -303,7 +303,9 @@ class Column:
         known = None if values.null_count() else self._as_written(values)
         if known is not None:
             return tables.Coded(codes=known, strangers=[])
-        if attribute.count is None and not isinstance(attribute, tables.NumberedTexts):
+        if isinstance(attribute, tables.NumberRange):
+            codes = _in_range(values.cast(pl.String), attribute)
+        elif attribute.count is None and not isinstance(attribute, tables.NumberedTexts):
             codes = self._found(values.cast(pl.String))
         else:
             codes = values if values.dtype.is_integer() else _integers(values.cast(pl.String))
@@ -329,9 +331,7 @@ class Column:
 
         attribute = self.attribute
         if isinstance(attribute, tables.NumberedAttribute):
-            numbers = attribute.numbers
-            narrow = values.dtype in (pl.Int8, pl.Int16, pl.Int32, pl.Int64)  # others are none in numpy, or are sorted as floats
-            if not narrow or not len(numbers):
+            if values.dtype not in (pl.Int8, pl.Int16, pl.Int32, pl.Int64):  # others are none in numpy, or are sorted as floats
                 return None
             found = values.to_numpy()
             if self._by_number is not None:
@@ -340,8 +340,8 @@ class Column:
                     return None
                 places = by_number[found.astype(np.int64) - low]
                 return places if (places >= 0).all() else None
-            places = np.minimum(np.searchsorted(numbers, found), len(numbers) - 1)
-            return places if (numbers[places] == found).all() else None  # of numbers that are not sorted, some are not found
+            places = attribute.codes_of(found)
+            return places if (places >= 0).all() else None  # of numbers that are not sorted, some are not found
         if self._is_listed and isinstance(values.dtype, pl.Enum) and values.dtype == _enum(attribute.categories):
             return values.to_physical().to_numpy().astype(np.int64)
         return None
@@ -359,6 +359,17 @@ def labelled(codes: npt.NDArray[Any], attribute: Attribute) -> pl.Series:
 def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
     """The codes of a column, of a file with one batch."""
     return Column(attribute).coded(values)
+
+
+def _in_range(texts: pl.Series, attribute: tables.NumberRange) -> pl.Series:
+    """The codes of a column of texts; null for those that are no number as it is written, nor one of the texts."""
+    import polars as pl
+
+    numbers = texts.set(~texts.str.contains(r"^(0|-?[1-9][0-9]*)$"), None).cast(pl.Int64, strict=False)
+    codes = pl.Series(attribute.codes_of(numbers.fill_null(attribute.stop).to_numpy()))
+    for place, text in enumerate(attribute.texts):
+        codes = codes.set(texts == text, attribute.length + place)
+    return codes.set(codes < 0, None)
 
 
 def _integers(texts: pl.Series) -> pl.Series:
@@ -397,17 +408,18 @@ def _numbers(codes: npt.NDArray[Any], attribute: tables.NumberedAttribute) -> pl
     import polars as pl
 
     missing = attribute.is_missing(codes)
-    if not len(attribute.numbers) and not attribute.texts:
+    if not attribute.size:
         return pl.Series(attribute.name, [], dtype=pl.Int64)
     if attribute.numbers.dtype == object:
         return pl.Series(attribute.name, [text or None for text in attribute.values()], dtype=pl.String).gather(codes)
     if not attribute.texts:
-        return pl.Series(attribute.name, attribute.numbers[codes])
-    padded = np.concatenate([attribute.numbers, np.zeros(len(attribute.texts), dtype=attribute.numbers.dtype)])
-    found = pl.Series(attribute.name, padded[codes])
+        return pl.Series(attribute.name, attribute.numbers_of(codes))
+    shown = np.zeros(len(codes), dtype=attribute.numbers.dtype)
+    shown[~missing] = attribute.numbers_of(codes[~missing])
+    found = pl.Series(attribute.name, shown)
     if attribute.texts == ("",):
         return found.zip_with(pl.Series(~missing), pl.Series([None], dtype=found.dtype))
-    first = len(attribute.numbers)
+    first = attribute.length
     texts = pl.Series(attribute.texts, dtype=pl.String).gather(np.where(missing, codes, first) - first)
     return found.cast(pl.String).zip_with(pl.Series(~missing), texts)
 

@@ -1,0 +1,89 @@
+"""Peak memory of a noisy table with more cells than memory holds: `python -m benchmarks.cells`.
+
+    python -m benchmarks.cells                             25 and 250 million cells, of 50 and 500 million records
+    python -m benchmarks.cells --cells 1000000,10000000    other numbers of cells
+    python -m benchmarks.cells --folder DIR                where files are written: some 15 GB, deleted at the end
+
+A table of blocks by 252 cells, with two records for each cell of the product, at random, in Parquet files of 2.5 million records. The
+release runs in a process whose address space is limited from outside to 2 GiB. Printed are the peak of the resident memory, the
+processor time, and the SHA-256 of the released file. Ends with 1 when a release fails, or the peak for the most cells exceeds 1.1
+times that for the fewest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from benchmarks.memory import measured
+
+LIMIT, FACTOR = 2 << 30, 1.1
+SIZES = {"sex": 2, "age": 126}
+PER_BLOCK, PER_CELL, PER_FILE = 252, 2, 2_500_000
+
+SPEC = """\
+schema = 1
+id = "cells"
+title = "Cells"
+[space]
+type = "records"
+attributes = [{{ name = "block", count = {blocks} }}, {{ name = "sex", count = 2 }}, {{ name = "age", count = 126 }}]
+[multiverse]
+invariants = []
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "discrete-gaussian"
+variance = 4
+sensitivities = [1]
+queries = [{{ type = "marginal", attributes = ["block", "sex", "age"] }}]
+"""
+
+
+def make(folder: Path, blocks: int) -> Path:
+    """The partitions of a table of so many blocks."""
+    path, records = folder / f"{blocks}", blocks * PER_BLOCK * PER_CELL
+    path.mkdir()
+    for place, first in enumerate(range(0, records, PER_FILE)):
+        draw, count = np.random.default_rng((blocks, place)), min(PER_FILE, records - first)
+        columns = {name: draw.integers(0, size, count).astype(np.uint8) for name, size in SIZES.items()}
+        block = draw.integers(0, blocks, count).astype(np.uint32)
+        pl.DataFrame({"block": block, **columns}).write_parquet(path / f"part-{place:04}.parquet")
+    return path
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.cells", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--cells", default="25000000,250000000", metavar="NUMBERS", help="numbers of cells, the smallest first")
+    parser.add_argument("--memory", default="800MB", metavar="SIZE", help="what the release may use")
+    parser.add_argument("--folder", metavar="DIR", help="where files are written")
+    given, peaks = parser.parse_args(), []
+    for cells in given.cells.split(","):
+        with tempfile.TemporaryDirectory(prefix="dpspec-cells-", dir=given.folder) as made:
+            folder, blocks = Path(made), int(cells) // PER_BLOCK
+            table, spec = make(folder, blocks), folder / "cells.dpspec.toml"
+            spec.write_text(SPEC.format(blocks=blocks), encoding="utf-8")
+            peak, seconds = measured(spec, table, folder, LIMIT, ["--memory", given.memory, "--seed", "1"])
+            with (folder / "out" / "released.parquet").open("rb") as file:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+            shutil.rmtree(folder / "out")
+        peaks.append(peak)
+        print(f"{blocks * PER_BLOCK:>12,} cells{peak:>8.0f} MB{seconds:>8.1f} s  {digest}", flush=True)
+    return int(peaks[-1] > FACTOR * peaks[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -211,14 +211,14 @@ MUTANTS = (
     Mutant(
         "budgets by universe: the checker lets one grow less",
         "plugins/dpspec-checker/src/dpspec_checker/check.py",
-        'need(within_numbers([constant, given], allowed), f"the budget of',
-        'need(at_most(given, allowed), f"the budget of',
+        "need(within_numbers([constant, given], allowed), f\"the budget of",
+        "need(at_most(given, allowed), f\"the budget of",
         "tests/attacks/test_optional_variants.py",
     ),
     Mutant(
         "budgets by universe: the checker passes over what is not named",
         "plugins/dpspec-checker/src/dpspec_checker/universes.py",
-        'yield from ([read(budget["otherwise"])] if "otherwise" in budget else [])',
+        "yield from ([read(budget[\"otherwise\"])] if \"otherwise\" in budget else [])",
         "yield from ()",
         "tests/attacks/test_optional_variants.py",
     ),
@@ -239,7 +239,7 @@ MUTANTS = (
     Mutant(
         "shortened proof: the checker asks for no path step",
         "plugins/dpspec-checker/src/dpspec_checker/proofs.py",
-        'return "path" not in self.steps and not self.is_single',
+        "return \"path\" not in self.steps and not self.is_single",
         "return False",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_proofs.py",
     ),
@@ -253,7 +253,7 @@ MUTANTS = (
     Mutant(
         "shortened proof: the checker reads no hash",
         "plugins/dpspec-checker/src/dpspec_checker/statements.py",
-        'need(row["sha256"] == digest,',
+        "need(row[\"sha256\"] == digest,",
         "need(bool(digest),",
         "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
     ),
@@ -761,7 +761,8 @@ MUTANTS = (
         "return holes[0] == holes[-1] if len(holes) == 2 else False",
         (
             "plugins/dpspec-code/tests/attacks/test_choices_of_code.py "
-            "plugins/dpspec-code/tests/attacks/test_noise_of_code.py plugins/dpspec-code/tests/attacks/test_other_noise_of_code.py plugins/dpspec-code/tests/test_automatic.py"
+            "plugins/dpspec-code/tests/attacks/test_noise_of_code.py "
+            "plugins/dpspec-code/tests/attacks/test_other_noise_of_code.py plugins/dpspec-code/tests/test_automatic.py"
         ),
     ),
     Mutant(

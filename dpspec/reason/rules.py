@@ -573,7 +573,10 @@ class UnitPromise:
 
 
 def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> UnitPromise:
-    """The promise of a specification for another unit than it counts, if k of its own units make a distance of at most k.
+    """The promise of a specification for another unit than it counts, where k of its own units make a distance of at most k.
+
+    That is so where the input divergence is known as a price of 1 for each record: weights of persons and graphs of categories
+    count more than 1 for one that changes.
 
     The laws of datasets at k steps have at most k times the divergence of neighbours, where d_Pr obeys the triangle inequality
     (group privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows
@@ -589,6 +592,10 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     budget, value = spec.budget, spec.budget.uniform()
     if most is None or own is None:
         return UnitPromise(unit=unit, most=None, budget=None, reason=f"nothing bounds how many of {own} one {unit} holds")
+    steps = spec.input_divergence.record_steps(spec.space)
+    if steps is None or (steps.replaced if steps.added is None else steps.added) > 1:  # weights, or steps along a scale
+        why = f"one {own} that changes may be farther apart than 1 by {spec.input_divergence.in_words()}"
+        return UnitPromise(unit=unit, most=most, budget=None, reason=why)
     if most == 1:
         return UnitPromise(unit=unit, most=1, budget=budget, reason=f"one {unit} lies in one {own}")
     reason = f"one {unit} holds at most {most} of {own}"

@@ -375,7 +375,7 @@ MUTANTS = (
         "if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):",
         "if found.outcome is Outcome.VERIFIED and 0 < len(found.vacuous) == len(found.universes):",
         (
-            "tests/verify/test_exhaustive.py tests/verify/test_mechanisms.py tests/verify/test_broken_plugins.py "
+            "tests/verify/test_mechanisms.py tests/verify/test_exhaustive.py tests/verify/test_broken_plugins.py "
             "tests/attacks/test_optional_variants.py"
         ),
     ),
@@ -453,7 +453,10 @@ MUTANTS = (
         "dpspec/verifier/standing.py",
         "else verdict.constant.upper",
         "else verdict.constant.lower",
-        ("tests/compare/test_claim_status.py tests/ledger/test_compose.py tests/cli/test_ledger.py tests/cli/test_words.py"),
+        (
+            "tests/verify/test_standing.py tests/compare/test_claim_status.py tests/ledger/test_compose.py "
+            "tests/cli/test_ledger.py tests/cli/test_words.py"
+        ),
     ),
     Mutant(
         "sample of a fixed size: a record replaced is one of one more",
@@ -491,8 +494,8 @@ MUTANTS = (
         "if fixed is None or fixed.answer is not True:",
         "if fixed is None or fixed.answer is False:",
         (
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py "
-            "tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
+            "tests/verify/test_sensitivity.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
+            "tests/verify/test_derived.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
         ),
     ),
     Mutant(
@@ -501,8 +504,9 @@ MUTANTS = (
         "come == 1 and gone <= 1 and len(base) <= 1:",
         "come == 1 and gone <= 1:",
         (
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py "
-            "tests/attacks/test_sampled_compositions.py tests/attacks/test_optional_variants.py"
+            "tests/verify/test_lower_bound.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
+            "tests/verify/test_derived.py tests/attacks/test_sampled_compositions.py "
+            "tests/attacks/test_optional_variants.py"
         ),
     ),
     Mutant(
@@ -563,7 +567,7 @@ MUTANTS = (
         "return self.in_cell if set(self.by) <= {*table.attributes, *single} else None",
         "return self.in_cell",
         (
-            "tests/verify/test_derived.py tests/attacks/test_derived_made.py "
+            "tests/unit/test_views.py tests/verify/test_derived.py tests/attacks/test_derived_made.py "
             "tests/attacks/test_derived_nested.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
         ),
     ),
@@ -708,7 +712,7 @@ MUTANTS = (
         "plugins/dpspec-deployments/src/dpspec_deployments/evidence.py",
         '    if verdict.method == "sampled":\n        whole = False\n',
         "",
-        "plugins/dpspec-deployments/tests/test_certificate.py plugins/dpspec-deployments/tests/test_deployments.py",
+        "plugins/dpspec-deployments/tests/test_deployments.py plugins/dpspec-deployments/tests/test_certificate.py",
     ),
     Mutant(
         "evidence: a proof with one step rechecked holds",
@@ -750,8 +754,8 @@ MUTANTS = (
         "if state is not None and (winner is not None or any(",
         "if state is not None and (winner is None and any(",
         (
-            "plugins/dpspec-code/tests/sampled/test_faults.py plugins/dpspec-code/tests/sampled/test_refute.py "
-            "plugins/dpspec-code/tests/sampled/test_false_alarms.py"
+            "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/sampled/test_faults.py "
+            "plugins/dpspec-code/tests/sampled/test_refute.py plugins/dpspec-code/tests/sampled/test_false_alarms.py"
         ),
     ),
     Mutant(
@@ -771,8 +775,9 @@ MUTANTS = (
         'return "" if self.made >= FEWEST else f"there was no time for more than {count(self.made, \'run\')}"',
         'return ""',
         (
-            "plugins/dpspec-code/tests/test_limit.py plugins/dpspec-code/tests/test_automatic.py "
-            "plugins/dpspec-code/tests/test_case.py plugins/dpspec-code/tests/test_judge.py"
+            "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/test_limit.py "
+            "plugins/dpspec-code/tests/test_automatic.py plugins/dpspec-code/tests/test_case.py "
+            "plugins/dpspec-code/tests/test_judge.py"
         ),
     ),
     Mutant(
@@ -805,8 +810,8 @@ MUTANTS = (
         "if any(left.values()) or not (value == low == high):",
         "if any(left.values()):",
         (
-            "plugins/dpspec-checker/tests/test_check.py plugins/dpspec-checker/tests/test_tampered.py "
-            "plugins/dpspec-disclosure/tests/test_audit.py"
+            "plugins/dpspec-disclosure/tests/test_audit.py plugins/dpspec-checker/tests/test_check.py "
+            "plugins/dpspec-checker/tests/test_tampered.py"
         ),
     ),
 )

@@ -362,6 +362,458 @@ MUTANTS = (
         "delta = max(delta, measured.delta if is_a(measured, MultDelta) else 0)",
         "tests/attacks/test_optional_variants.py",
     ),
+    Mutant(
+        "infinite budget: datasets at distance 0 may have any laws",
+        "dpspec/verifier/exhaustive.py",
+        "if ratio.upper <= bound and not (distance == 0 and divergence.upper > 0):",
+        "if ratio.upper <= bound:",
+        ("tests/verify/test_exhaustive.py tests/verify/test_without_number.py tests/exact_engine tests/verify/test_measure.py"),
+    ),
+    Mutant(
+        "empty universes: a claim about no universe is verified",
+        "dpspec/verifier/exhaustive.py",
+        "if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):",
+        "if found.outcome is Outcome.VERIFIED and 0 < len(found.vacuous) == len(found.universes):",
+        (
+            "tests/verify/test_mechanisms.py tests/verify/test_exhaustive.py tests/verify/test_broken_plugins.py "
+            "tests/attacks/test_optional_variants.py"
+        ),
+    ),
+    Mutant(
+        "no published number: a claim beyond the number that it is at least is refuted",
+        "dpspec/verifier/exhaustive.py",
+        "if kept.outcome is Outcome.VERIFIED:\n            return kept",
+        "if kept.outcome is not Outcome.UNDECIDED:\n            return kept",
+        "tests/verify/test_without_number.py tests/verify/test_exhaustive.py",
+    ),
+    Mutant(
+        "no published number: a budget between two bounds is judged at the lower one",
+        "dpspec/blocks/budget.py",
+        "return self.at_least if self.at_most is None else self.at_most",
+        "return self.at_most if self.at_least is None else self.at_least",
+        "tests/verify/test_without_number.py tests/verify/test_derived.py tests/compare/test_rules.py",
+    ),
+    Mutant(
+        "no published number: the premise is taken at its least number",
+        "dpspec/comparison/compare.py",
+        "premise.budget.uniform(), INFINITY",
+        "premise.budget.least(), ZERO",
+        "tests/verify/test_without_number.py tests/compare/test_compare.py tests/compare/test_claim_status.py",
+    ),
+    Mutant(
+        "budgets by universe: pairs at a finite distance in one order alone are passed over",
+        "dpspec/reason/rules.py",
+        "if not spec.distance(x, y).is_infinite or not spec.distance(y, x).is_infinite)",
+        "if not spec.distance(x, y).is_infinite)",
+        (
+            "tests/compare/test_rules.py tests/compare/test_pairwise.py tests/attacks/test_hypotheses.py "
+            "tests/attacks/test_optional_variants.py"
+        ),
+    ),
+    Mutant(
+        "smaller spaces: distances may depend on the whole space",
+        "dpspec/reason/rules.py",
+        "if reason is None or not premise.input_divergence.grows_on_subspaces:",
+        "if reason is None:",
+        "tests/compare/test_rules.py tests/attacks/test_hypotheses.py tests/compare/test_inherited_promises.py",
+    ),
+    Mutant(
+        "finer universes: what is not decided is determined",
+        "dpspec/reason/rules.py",
+        'if found.answer is not True:\n                return\n            reason = f"its',
+        'if found.answer is False:\n                return\n            reason = f"its',
+        (
+            "tests/compare/test_rules.py tests/attacks/test_hypotheses.py tests/compare/test_inside_universes.py "
+            "tests/compare/test_inherited_promises.py"
+        ),
+    ),
+    Mutant(
+        "units: a path of neighbours stays in the universe",
+        "dpspec/reason/rules.py",
+        "if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():",
+        "if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() is None:",
+        "tests/unit/test_units.py tests/compare/test_rules.py tests/compare/test_compare.py",
+    ),
+    Mutant(
+        "repeated releases: of equal promises the last one is counted",
+        "dpspec/composition.py",
+        "found[key] = pairs, before + n",
+        "found[key] = pairs, n",
+        "tests/ledger/test_account.py tests/ledger/test_equal_files.py tests/cli/test_compose.py",
+    ),
+    Mutant(
+        "repeated releases: a file that is named twice is counted once",
+        "dpspec/composition.py",
+        "often[file] = often.get(file, 0) + times",
+        "often[file] = times",
+        "tests/ledger/test_equal_files.py tests/cli/test_times.py tests/cli/test_compose.py tests/cli/test_ledger.py",
+    ),
+    Mutant(
+        "ledger: what is proved is the lower end of the constant",
+        "dpspec/verifier/standing.py",
+        "else verdict.constant.upper",
+        "else verdict.constant.lower",
+        (
+            "tests/verify/test_standing.py tests/compare/test_claim_status.py tests/ledger/test_compose.py "
+            "tests/cli/test_ledger.py tests/cli/test_words.py"
+        ),
+    ),
+    Mutant(
+        "sample of a fixed size: a record replaced is one of one more",
+        "dpspec/verifier/sensitivity.py",
+        "return Fraction(size, least + is_added) if size < least + is_added else Fraction(1)",
+        "return Fraction(size, least + 1) if size < least + 1 else Fraction(1)",
+        (
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py "
+            "tests/attacks/test_sampled_compositions.py tests/attacks/test_nested_sizes.py"
+        ),
+    ),
+    Mutant(
+        "sizes: a sample has as many records as the dataset",
+        "dpspec/verifier/sensitivity.py",
+        "return least if self.structure.sampled == 1 else 0, most",
+        "return least, most",
+        (
+            "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+        ),
+    ),
+    Mutant(
+        "sizes: a space without a largest size keeps within any",
+        "dpspec/verifier/sensitivity.py",
+        "(most is None or most > law.most)",
+        "most is not None and most > law.most",
+        (
+            "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+        ),
+    ),
+    Mutant(
+        "post-processing: facts that are not seen to be fixed are read",
+        "dpspec/verifier/sensitivity.py",
+        "if fixed is None or fixed.answer is not True:",
+        "if fixed is None or fixed.answer is False:",
+        (
+            "tests/verify/test_sensitivity.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
+            "tests/verify/test_derived.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
+        ),
+    ),
+    Mutant(
+        "sample of a fixed size: others that differ are taken to be alike",
+        "dpspec/verifier/lower_bound.py",
+        "come == 1 and gone <= 1 and len(base) <= 1:",
+        "come == 1 and gone <= 1:",
+        (
+            "tests/verify/test_lower_bound.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
+            "tests/verify/test_derived.py tests/attacks/test_sampled_compositions.py "
+            "tests/attacks/test_optional_variants.py"
+        ),
+    ),
+    Mutant(
+        "universe of a table: of several budgets the smallest",
+        "dpspec/risks/engine.py",
+        "value=max(values)",
+        "value=min(values)",
+        "tests/risk/test_engine.py tests/cli/test_risk.py tests/risk/test_secrets.py tests/risk/test_swaps.py",
+    ),
+    Mutant(
+        "converse: an invariant that is not known to be determined is",
+        "dpspec/comparison/converse.py",
+        "if found.answer is True:",
+        "if found.answer is not False:",
+        "tests/compare/test_converse.py",
+    ),
+    Mutant(
+        "products: what separates one of several promises separates all",
+        "dpspec/comparison/compare.py",
+        "alone = len(found) == 1 and found[0].answer is Answer.SEPARATED",
+        "alone = found[0].answer is Answer.SEPARATED",
+        "tests/verify/test_products.py tests/compare/test_compare.py",
+    ),
+    Mutant(
+        "one-sided: a sample of a fixed size is looked at in one order",
+        "dpspec/laws/samples.py",
+        "ways = (self.pair, self.pair.reverse())",
+        "ways = (self.pair, self.pair)",
+        (
+            "tests/laws/test_sampled.py tests/laws/test_sampled_composition.py "
+            "tests/laws/test_sampled_moments.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
+        ),
+    ),
+    Mutant(
+        "secret parameters: the first of very many values are all",
+        "dpspec/specfile/document.py",
+        "return known and all(parameter.is_listed for parameter in self.parameters)",
+        "return all(parameter.is_listed for parameter in self.parameters)",
+        "tests/verify/test_secret_parameters.py",
+    ),
+    Mutant(
+        "products: a promise to a share of the units is one to all",
+        "dpspec/specfile/document.py",
+        "for part in self.parts if part.share is None",
+        "for part in self.parts",
+        "tests/verify/test_products.py tests/compare/test_claim_status.py",
+    ),
+    Mutant(
+        "incomplete search: the first of many datasets show what invariants determine",
+        "dpspec/blocks/multiverse.py",
+        "return None, listed and size is not None and size <= most",
+        "return None, listed",
+        "tests/unit/test_blocks.py tests/compare/test_rules.py tests/compare/test_converse.py",
+    ),
+    Mutant(
+        "bounded contributions: a cell holds what one kind may",
+        "dpspec/grammar/views.py",
+        "return self.in_cell if set(self.by) <= {*table.attributes, *single} else None",
+        "return self.in_cell",
+        (
+            "tests/unit/test_views.py tests/verify/test_derived.py tests/attacks/test_derived_made.py "
+            "tests/attacks/test_derived_nested.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
+        ),
+    ),
+    Mutant(
+        "paths: records are added and removed in a space of a fixed size",
+        "plugins/dpspec-divergences/src/dpspec_divergences/paths.py",
+        "sizes_vary = space.most is None or space.least < space.most",
+        "sizes_vary = True",
+        (
+            "plugins/dpspec-divergences/tests/test_input_divergences.py tests/compare/test_rules.py "
+            "tests/attacks/test_hypotheses.py"
+        ),
+    ),
+    Mutant(
+        "infinite budget: its worst pair is that of equal laws",
+        "plugins/dpspec-divergences/src/dpspec_divergences/output.py",
+        "return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))",
+        "return _response(Fraction(1), deltas[0]), _response(Fraction(1), deltas[1])",
+        (
+            "plugins/dpspec-divergences/tests/test_output_divergences.py "
+            "plugins/dpspec-divergences/tests/test_conversions.py tests/ledger/test_account.py"
+        ),
+    ),
+    Mutant(
+        "account: blocks that the file assumes are no caveat",
+        "plugins/dpspec-accounts/src/dpspec_accounts/totals.py",
+        "        *map(str, document.assumed),\n",
+        "",
+        (
+            "plugins/dpspec-accounts/tests/test_account.py plugins/dpspec-accounts/tests/test_totals.py "
+            "plugins/dpspec-accounts/tests/test_account_command.py plugins/dpspec-accounts/tests/test_five_mistakes.py"
+        ),
+    ),
+    Mutant(
+        "account: a total without an exact form counts all periods",
+        "plugins/dpspec-accounts/src/dpspec_accounts/account.py",
+        '[charge for charge in counted if charge.content.get("period") == period]',
+        "[*counted]",
+        (
+            "plugins/dpspec-accounts/tests/test_periods.py plugins/dpspec-accounts/tests/test_totals.py "
+            "plugins/dpspec-accounts/tests/test_account.py plugins/dpspec-accounts/tests/test_independent_totals.py"
+        ),
+    ),
+    Mutant(
+        "filter: a sample of a fixed size is drawn from any number of records",
+        "plugins/dpspec-noise/src/dpspec_noise/combinators.py",
+        (
+            "if found.drawn is not None:\n"
+            '            raise grammar.NoStructure(\n                "it draws a sample of a fixed size from the records'
+        ),
+        (
+            "if False:\n"
+            '            raise grammar.NoStructure(\n                "it draws a sample of a fixed size from the records'
+        ),
+        (
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/attacks/test_derived_nested.py "
+            "tests/attacks/test_nested_sizes.py tests/attacks/test_numbers_of_records.py"
+        ),
+    ),
+    Mutant(
+        "composed samples: of several queries on one sample the first is enough",
+        "plugins/dpspec-noise/src/dpspec_noise/combinators.py",
+        "if len(found.views) != 1 or found.views[0].table.unit != space.units[0]:",
+        "if found.views[0].table.unit != space.units[0]:",
+        (
+            "tests/attacks/test_sampled_compositions.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
+            "tests/attacks/test_derived_nested.py tests/verify/test_derived.py"
+        ),
+    ),
+    Mutant(
+        "universes: neighbours of a centre share one with each other",
+        "plugins/dpspec-flavours/src/dpspec_flavours/universes/neighbourhoods.py",
+        "return has_centre and are_neighbours(left, right, self.relation, space)",
+        "return are_neighbours(left, right, self.relation, space)",
+        (
+            "plugins/dpspec-flavours/tests/test_universes.py plugins/dpspec-flavours/tests/test_family.py "
+            "tests/conformance/test_first_party.py"
+        ),
+    ),
+    Mutant(
+        "budgets by part: the least is that of the parts that are not listed",
+        "plugins/dpspec-flavours/src/dpspec_flavours/universes/part_budgets.py",
+        "return None if self.otherwise is None else min(self.otherwise, *(row.value for row in self.values))",
+        "return self.otherwise",
+        (
+            "plugins/dpspec-flavours/tests/test_universes.py plugins/dpspec-flavours/tests/test_family.py "
+            "tests/attacks/test_optional_variants.py tests/conformance/test_first_party.py"
+        ),
+    ),
+    Mutant(
+        "one-sided: a policy with fewer sensitive records protects more",
+        "plugins/dpspec-flavours/src/dpspec_flavours/streams/personal.py",
+        "fewer = set(other.sensitive) <= set(self.sensitive)",
+        "fewer = set(other.sensitive) >= set(self.sensitive)",
+        (
+            "plugins/dpspec-flavours/tests/test_streams.py plugins/dpspec-flavours/tests/test_family.py "
+            "tests/conformance/test_first_party.py tests/compare/test_rules.py"
+        ),
+    ),
+    Mutant(
+        "swapping: every printed form reads the strata with different records",
+        "plugins/dpspec-census/src/dpspec_census/swap_budget.py",
+        'b = size.largest_varied if self.form == "s23-full" else size.largest',
+        "b = size.largest_varied",
+        (
+            "plugins/dpspec-census/tests/test_swap_budget.py plugins/dpspec-census/tests/test_stratum_rate.py "
+            "plugins/dpspec-census/tests/test_swap_theorem.py"
+        ),
+    ),
+    Mutant(
+        "safetab: a person in more groups than count is counted in all",
+        "plugins/dpspec-census/src/dpspec_census/safetab/adaptive.py",
+        "if planned.population.most_met() > planned.population.most:",
+        "if False:",
+        (
+            "plugins/dpspec-census/tests/safetab/test_safetab_claims.py "
+            "plugins/dpspec-census/tests/safetab/test_safetab_release.py"
+        ),
+    ),
+    Mutant(
+        "rules: a secondary suppression is taken for one by the rules",
+        "plugins/dpspec-disclosure/src/dpspec_disclosure/rules.py",
+        'if value is None and (self.columns.secondary or self.kind == "magnitudes"):',
+        'if value is None and self.kind == "magnitudes":',
+        (
+            "plugins/dpspec-disclosure/tests/test_audit.py plugins/dpspec-disclosure/tests/test_rules.py "
+            "plugins/dpspec-disclosure/tests/test_suppression_design.py"
+        ),
+    ),
+    Mutant(
+        "exposure: exchanges of two records show all that three can do",
+        "plugins/dpspec-disclosure/src/dpspec_disclosure/exposure.py",
+        "exact = unknown == 2 and not self.margins.partial",
+        "exact = not self.margins.partial",
+        (
+            "plugins/dpspec-disclosure/tests/test_exposure.py "
+            "plugins/dpspec-disclosure/tests/test_exposed_records.py plugins/dpspec-disclosure/tests/test_exposure_command.py"
+        ),
+    ),
+    Mutant(
+        "evidence: what samples refute is proved",
+        "plugins/dpspec-deployments/src/dpspec_deployments/evidence.py",
+        '    if verdict.method == "sampled":\n        whole = False\n',
+        "",
+        "plugins/dpspec-deployments/tests/test_deployments.py plugins/dpspec-deployments/tests/test_certificate.py",
+    ),
+    Mutant(
+        "evidence: a proof with one step rechecked holds",
+        "plugins/dpspec-deployments/src/dpspec_deployments/evidence.py",
+        "holds=len(again) == len(steps),",
+        "holds=bool(again),",
+        "plugins/dpspec-deployments/tests/test_deployments.py plugins/dpspec-deployments/tests/test_certificate.py",
+    ),
+    Mutant(
+        "accuracy: margins of all numbers hold although some are not known",
+        "plugins/dpspec-release/src/dpspec_release/accuracy.py",
+        "return None if self.unknown else joint_coverage([(one.coverage_of_all,",
+        "return joint_coverage([(one.coverage_of_all,",
+        "plugins/dpspec-release/tests/test_accuracy.py plugins/dpspec-release/tests/test_margins_cover.py",
+    ),
+    Mutant(
+        "release: under a refuted claim with --unverified",
+        "plugins/dpspec-release/src/dpspec_release/draw.py",
+        "if judged.is_false:",
+        "if judged.is_false and not options.unverified:",
+        (
+            "plugins/dpspec-release/tests/test_release_command.py plugins/dpspec-release/tests/test_draw.py "
+            "plugins/dpspec-release/tests/test_guard.py tests/cli/test_words.py"
+        ),
+    ),
+    Mutant(
+        "release: records in batches may change places",
+        "plugins/dpspec-release/src/dpspec_release/kept.py",
+        "        if self.kept.in_order:\n            columns.insert(",
+        "        if False:\n            columns.insert(",
+        (
+            "plugins/dpspec-release/tests/test_streams.py plugins/dpspec-release/tests/test_record_keys.py "
+            "plugins/dpspec-release/tests/test_draw.py"
+        ),
+    ),
+    Mutant(
+        "plain code: a function that keeps a state is refuted by its counts",
+        "plugins/dpspec-code/src/dpspec_code/sampled/engine.py",
+        "if state is not None and (winner is not None or any(",
+        "if state is not None and (winner is None and any(",
+        (
+            "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/sampled/test_faults.py "
+            "plugins/dpspec-code/tests/sampled/test_refute.py plugins/dpspec-code/tests/sampled/test_false_alarms.py"
+        ),
+    ),
+    Mutant(
+        "plain code: a drawn whole number is never a written one",
+        "plugins/dpspec-code/src/dpspec_code/automatic/coupling.py",
+        "return holes[0] == holes[-1] if len(holes) == 2 else holes[0] in _WHOLE",
+        "return holes[0] == holes[-1] if len(holes) == 2 else False",
+        (
+            "plugins/dpspec-code/tests/attacks/test_choices_of_code.py "
+            "plugins/dpspec-code/tests/attacks/test_noise_of_code.py "
+            "plugins/dpspec-code/tests/attacks/test_other_noise_of_code.py plugins/dpspec-code/tests/test_automatic.py"
+        ),
+    ),
+    Mutant(
+        "crosscheck: a run without time has found nothing",
+        "plugins/dpspec-code/src/dpspec_code/crosscheck.py",
+        'return "" if self.made >= FEWEST else f"there was no time for more than {count(self.made, \'run\')}"',
+        'return ""',
+        (
+            "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/test_limit.py "
+            "plugins/dpspec-code/tests/test_automatic.py plugins/dpspec-code/tests/test_case.py "
+            "plugins/dpspec-code/tests/test_judge.py"
+        ),
+    ),
+    Mutant(
+        "attack: a value whose program did not end is impossible",
+        "plugins/dpspec-attackers/src/dpspec_attackers/table_attacks.py",
+        "            if found is None:\n                return AttackGuess(best=(), undecided=True)\n",
+        "            if found is None:\n                continue\n",
+        "plugins/dpspec-attackers/tests/test_attack.py",
+    ),
+    Mutant(
+        "attack: a target that is undecided is wrong in both worlds",
+        "plugins/dpspec-attackers/src/dpspec_attackers/experiment.py",
+        "({1}, {0}), ({1, None}, {0, None})",
+        "({1}, {0}), ({1}, {0})",
+        "plugins/dpspec-attackers/tests/test_attack.py",
+    ),
+    Mutant(
+        "checker: a space without a largest size keeps within any",
+        "plugins/dpspec-checker/src/dpspec_checker/proofs.py",
+        "need(most is None or (limit is not None and limit <= most),",
+        "need(most is None or limit is None or limit <= most,",
+        (
+            "plugins/dpspec-checker/tests/test_proofs.py plugins/dpspec-checker/tests/test_stated.py "
+            "plugins/dpspec-checker/tests/test_tampered.py"
+        ),
+    ),
+    Mutant(
+        "checker: sums that recompute a cell may have another value",
+        "plugins/dpspec-checker/src/dpspec_checker/cell_bounds.py",
+        "if any(left.values()) or not (value == low == high):",
+        "if any(left.values()):",
+        (
+            "plugins/dpspec-disclosure/tests/test_audit.py plugins/dpspec-checker/tests/test_check.py "
+            "plugins/dpspec-checker/tests/test_tampered.py"
+        ),
+    ),
 )
 
 

@@ -403,6 +403,36 @@ def test_a_largest_number_of_records() -> None:
         assert isinstance(filtered, Missing) is not holds
 
 
+@attrs.frozen
+class Arriving(PooledReports):
+    """The same for a record that comes or goes."""
+
+    def changed(self, counts: Any) -> Any:
+        pair = super().changed((-1, 1))
+        return {(): ((),), (1,): pair, (-1,): pair}.get(counts)
+
+
+@define
+class PooledSample(Pooled):
+    """The same on a sample that it draws of the people, as a structure that is stated at once: of a thousand none may be left."""
+
+    name: ClassVar[str] = "pooled-sample"
+
+    rate: Any = Fraction(1, 2)
+
+    def structure(self, space: Any) -> Structure:
+        view = Arriving(Marginal(attributes=()), 1_000)
+        stated = SizeHypothesis(view=view, by=self)
+        return Structure(views=(view,), publishes_views=False, sampled=self.rate, hypotheses=(stated,))
+
+
+@pytest.mark.parametrize(("rate", "holds"), [(Fraction(1), True), (Fraction(999, 1000), False), (Fraction(1, 2), False)])
+def test_of_a_thousand_records_a_sample_may_hold_none(rate: Fraction, holds: bool) -> None:
+    space = UnorderedRecords(attributes=(SEX, ANSWER), least=1_000)
+    found = derive(PooledSample(rate=rate), claim("0.1", space=space, near=Neighbour(relation=AddRemove()), fixed=False))
+    assert (found.step if isinstance(found, Missing) else "proved") == ("proved" if holds else "sizes")
+
+
 def test_records_that_are_read() -> None:
     tables = {"all": {}, "every category": {"sex": ("m", "f")}, "some": WOMEN, "none": {"sex": ()}}
     views = {name: NoisyCount(Marginal(attributes=(), where=where), NOISE.noise) for name, where in tables.items()}

@@ -152,6 +152,26 @@ def budget(mechanism: dp.Mechanism, distance: str, records: int | None = None) -
     return found.constant.upper
 
 
+@pytest.mark.parametrize("queries", [1, 2])
+@pytest.mark.parametrize(("sampler", "number"), [("rate", F(1, 2)), ("rate", F(1, 10)), ("size", F(2))])
+def test_all_answers_about_one_sample_lose_together(sampler: str, number: F, queries: int) -> None:
+    """One record of four becomes an "a", or is added; the answers are as high for "a", and as low for "b", as can be."""
+    ratio, share = F(1, 2), number / 4 if sampler == "size" else number
+    counts = [dp.marginal(attributes=[], where={"kind": [kind]}) for kind in ("a", "b")]
+    whole = dp.marginal(attributes=[])
+    asked = counts[:queries] if sampler == "size" else [counts[0], whole][:queries]
+    noise = dp.geometric(queries=asked, ratio=ratio)
+    one = dp.subsampled(mechanism=noise, size=2) if sampler == "size" else dp.subsampled(mechanism=noise, rate=number)
+    shown = 2 * math.log(1 - share + share / ratio**queries)
+    for twice in (dp.repeated(mechanism=one, times=2), dp.composed(parts=[one, one])):
+        space = dp.records(kind=KINDS, least=4, most=4) if sampler == "size" else dp.records(kind=KINDS)
+        distance = "replace-one" if sampler == "size" else "add-remove"
+        found = derive(twice, dp.spec(space=space, distance=distance, standard="pure", epsilon=10**6))
+        assert isinstance(found, Missing) is (queries > 1)  # of several answers, nothing is claimed as yet
+        if not isinstance(found, Missing):
+            assert float(found.constant.upper.enclose(64).upper()) >= shown - 1e-9
+
+
 def many(mechanism: dp.Mechanism, times: int) -> dp.Mechanism:
     return mechanism if times == 1 else dp.repeated(mechanism=mechanism, times=times)
 

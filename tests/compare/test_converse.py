@@ -10,8 +10,8 @@ import pytest
 from dpspec import commands
 from dpspec.api import read
 from dpspec.base.errors import ParameterError, UnknownNameError
-from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import LevelSets, Trivial
+from dpspec.blocks.invariant import FunctionInvariant, Marginal
+from dpspec.blocks.multiverse import LevelSets, Trivial, determines
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.comparison.converse import Remaining, without_invariant
@@ -56,6 +56,16 @@ def test_hypotheses_are_not_assumed() -> None:
     assert found.answer is Remaining.LEAST
     assert found.published is not None
     assert str(found.published.budget) == "1"
+
+
+def test_what_is_not_decided_is_unknown() -> None:
+    """The total does not determine whether there are more than 99 women; no search finds the two datasets that show it."""
+    people = UnorderedRecords(attributes=PEOPLE.attributes)
+    crowd = FunctionInvariant(function=lambda records: len(records) > 99 and records[99][0] == "1", label="many women")
+    assert determines((TOTAL,), (crowd,), people).answer is None
+    promised = spec(people, SYMMETRIC, multiverse=LevelSets(invariants=(TOTAL, crowd)))
+    found = without_invariant(SpecDocument(id="x", title="x", spec=promised), "many women")
+    assert (found.answer, found.published) == (Remaining.UNKNOWN, None)
 
 
 def test_a_mechanism_that_does_not_publish_it_is_told_from_a_release_that_does() -> None:

@@ -14,8 +14,8 @@ from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import number
 from dpspec.base.params import define, evolve
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
+from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial, determines
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
@@ -287,6 +287,38 @@ def test_a_false_rule_is_contradicted() -> None:
 )  # fmt: skip
 def test_what_does_not_follow_is_not_derived(premise: PrivacySpec, goal: PrivacySpec) -> None:
     assert not search(premise.replace(budget=budget(premise.output_divergence)), goal, RULES).arrived
+
+
+ONE = UnorderedRecords(attributes=(Attribute(name="kind", categories=("a", "b")),), least=1, most=1)
+KIND_A, KIND_B = (("a",),), (("b",),)
+
+
+@pytest.mark.parametrize("sensitive", ["a", "b"])
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ((by_list(u=(KIND_A, KIND_B)), {"u": 5}), (by_list(u=(KIND_A, KIND_B)), {"u": 1})),  # a larger budget
+        ((by_list(u=(KIND_A,), v=(KIND_B,)), {"u": 1, "v": 1}), (by_list(w=(KIND_A, KIND_B)), {"w": 5})),  # nothing shared
+    ],
+)
+def test_a_pair_that_is_compared_in_one_order_alone_is_compared(sensitive: str, given: Any, wanted: Any) -> None:
+    """A one-sided distance is finite from the sensitive record to the other one, in whichever order these are listed."""
+    one_sided = spec(ONE, d_x("one-sided", attribute="kind", sensitive=(sensitive,)), d_pr("mult-one-way"))
+    premise, goal = (table(one_sided.replace(multiverse=held), **budgets) for held, budgets in (given, wanted))
+    assert {premise.distance(*pair).is_infinite for pair in itertools.permutations((KIND_A, KIND_B), 2)} == {True, False}
+    assert not search(premise, goal, RULES).arrived
+    shares = (given[0], {label: min(wanted[1].values()) for label in given[1]}) if len(given[1]) == 1 else (wanted[0], {"w": 5})
+    assert search(table(one_sided.replace(multiverse=shares[0]), **shares[1]), goal, RULES).arrived
+
+
+def test_universes_of_which_it_is_not_decided_that_they_are_finer_are_not() -> None:
+    """Datasets of a hundred records show that the total does not determine it: no search comes so far, and none has to."""
+    people, total = UnorderedRecords(attributes=(SEX,)), Marginal(attributes=())
+    crowd = FunctionInvariant(function=lambda records: records.count(("f",)) > 99, label="more than 99 women")
+    assert determines((total,), (crowd,), people).answer is None
+    premise, goal = (spec(people, SYMMETRIC, multiverse=LevelSets(invariants=(held,))) for held in (crowd, total))
+    assert not search(premise, goal, RULES).arrived
+    assert search(premise, premise.replace(multiverse=LevelSets(invariants=(crowd, total))), RULES).arrived
 
 
 # --- cyclic and faulty rules of plugins ----------------------------------------------------------

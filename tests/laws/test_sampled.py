@@ -10,7 +10,7 @@ import pytest
 from dpspec.base.exact import ln, number
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
-from dpspec.laws.samples import sampled
+from dpspec.laws.samples import drawn, sampled
 
 FUNCTIONALS = {
     "largest loss": lambda pair: pair.max_log_ratio(),
@@ -51,3 +51,16 @@ def compare(found: Dichotomy, truth: Dichotomy, exact: set[str]) -> None:
         assert true.lower <= mine.upper, name
         if name in exact and not true.lower.is_infinite:
             assert float(mine.upper) - float(mine.lower) < 1e-9, name
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(9, 10)])
+@pytest.mark.parametrize("weights", [((6, 3, 1), (1, 3, 6)), ((8, 1, 1), (1, 4, 5)), ((1, 4, 5), (8, 1, 1)), ((5, 5, 0), (1, 4, 5))])
+def test_no_sample_of_a_fixed_size_is_farther_apart_than_its_pair(weights: tuple[tuple[int, ...], ...], rate: Fraction) -> None:
+    """Whichever of two laws the samples with the record have, and in either order: the mixtures are written out."""
+    one, other = (FiniteLaw.of({i: Fraction(weight, 10) for i, weight in enumerate(law)}) for law in weights)
+    bound = drawn(one.against(other), rate)
+    for name, functional in FUNCTIONALS.items():
+        for without, with_it in ((one, other), (other, one)):
+            mixed = FiniteLaw.of({i: (1 - rate) * without.probability(i) + rate * with_it.probability(i) for i in range(3)})
+            for truth in (without.against(mixed), mixed.against(without)):
+                assert functional(truth).lower <= functional(bound).upper, name

@@ -4,16 +4,20 @@ import attrs
 import pytest
 from dpspec_attackers.tester import FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult
+from dpspec_flavours.streams.personal import PersonalisedResponse
 from dpspec_noise import RandomisedResponse
 
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError
 from dpspec.base.exact import Bracket, ln
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks import risk
+from dpspec.risks.engine import at_universe_of
+from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.verdict import Outcome
 
 RESPONSE = RandomisedResponse(keep_probability="3/4")
 
@@ -126,3 +130,18 @@ def test_budgets_by_universe_take_the_largest():
 def test_datasets_that_are_not_neighbours_show_nothing():
     with pytest.raises(NotReachedError):
         FrequentistTester(datasets=[(0, 0), (1, 1)]).under(RESPONSE, spec())
+
+
+def test_of_several_universes_of_a_table_the_largest_budget_counts():
+    """Two persons of whom one is promised less: a mechanism that keeps both promises keeps that of the table, in each universe."""
+    universes = {"first": ((0, 0), (1, 0)), "second": ((0, 0), (0, 1)), "others": ((1, 0), (1, 1))}
+    budgets = {"first": ln(3), "second": ln(2), "others": ln(16)}
+    promised = attrs.evolve(
+        spec(budget=BudgetTable(parameter="epsilon", values=tuple(budgets.items()))),
+        multiverse=ExplicitUniverses(universes_by_label=tuple(universes.items())),
+    )
+    keeps = PersonalisedResponse(keep_probabilities=("3/4", "2/3"))
+    assert verify(keeps, promised).outcome is Outcome.VERIFIED
+    here = at_universe_of(promised, (0, 0))
+    assert here.budget.uniform() == ln(3)
+    assert all(verify(keeps, here, datasets=universes[name]).outcome is Outcome.VERIFIED for name in ("first", "second"))

@@ -86,16 +86,61 @@ def test_no_number_follows_where_the_rule_is_false():
     assert promise_for(spec(budget={"at_most": {"epsilon": 2}}), "user-week").budget.uniform() == 14
 
 
-def test_neighbours_in_universes_give_no_paths():
-    near = build(
+@pytest.mark.parametrize(
+    "near",
+    [
+        {"type": "within-distance", "most": 1, "of": {"type": "symmetric-difference", "unit": "user-day"}},
+        {"type": "neighbour", "relation": {"type": "replace-one", "unit": "user-day"}},
+    ],
+)
+@pytest.mark.parametrize(("held", "week"), [(["visits"], None), ([], 14)])
+def test_neighbours_in_universes_give_no_paths(near, held, week):
+    tables = [{"type": "marginal", "unit": "user-day", "attributes": [name]} for name in held]
+    found = build(
         space={"type": "records", "unit": "user-day", "attributes": [{"name": "visits", "count": 2}]},
-        multiverse={"invariants": [{"type": "marginal", "unit": "user-day", "attributes": ["visits"]}]},
-        input_divergence={"type": "within-distance", "most": 1, "of": {"type": "symmetric-difference", "unit": "user-day"}},
+        multiverse={"invariants": tables},
+        input_divergence=near,
         output_divergence={"type": "mult"},
         budget={"epsilon": 2},
     ).spec
-    assert near.input_divergence.is_neighbour_form
-    assert promise_for(near, "user-week").budget is None
+    assert found.input_divergence.is_neighbour_form
+    promised = promise_for(found, "user-week", called="user-day")  # as a deployment calls its unit
+    assert promised.most == 7
+    assert (None if promised.budget is None else promised.budget.uniform()) == week
+
+
+VISITS = {"name": "visits", "categories": ["no", "some", "many"]}
+ORDERED = {"type": "ordered-records", "unit": "user-day", "least": 7, "most": 7, "attributes": [VISITS]}
+
+
+@pytest.mark.parametrize(
+    ("space", "distance"),
+    [
+        (ORDERED, {"type": "hamming-ordered"}),
+        (ORDERED, {"type": "personal-weights", "weights": [1, 1, 1, 1, 1, 1, 5]}),
+        (ORDERED, {"type": "policy", "edges": [[["no"], ["some"]], [["some"], ["many"]]]}),
+        ({**ORDERED, "type": "records"}, {"type": "hamming"}),
+        ({**ORDERED, "type": "records", "least": 0}, {"type": "symmetric-difference"}),
+        (
+            {**ORDERED, "type": "records", "least": 0},
+            {"type": "record-weights", "attribute": "visits", "weights": {"no": 1, "some": 1, "many": 5}},
+        ),
+    ],
+)
+def test_no_week_is_farther_apart_than_its_promise_says(space, distance):
+    """Against the distances of datasets in which all days of a week differ, or are added."""
+    promising = build(
+        space=space,
+        input_divergence={"unit": "user-day", **distance},
+        output_divergence={"type": "mult"},
+        budget={"epsilon": 2},
+    ).spec
+    ends = [[["no"]] * 7, [["many"]] * 7] if space["least"] else [[], [["many"]] * 7]
+    apart = promising.distance(*map(promising.space.dataset, ends))
+    for called in (None, "user-day"):
+        found = promise_for(promising, "user-week", called=called)
+        assert found.most == 7
+        assert found.budget is None or found.budget.uniform() >= apart * 2
 
 
 def test_a_promise_for_a_day_is_told_for_a_month_beside_another_one():

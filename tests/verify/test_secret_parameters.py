@@ -157,3 +157,14 @@ def test_code_with_a_secret_parameter_is_not_run():
     from dpspec.verifier.document import verify_release
 
     assert verify_release(answers(ranged("1/2", "3/4"))).word is Word.UNCHECKED
+
+
+@pytest.mark.parametrize("place", [MOST_VALUES - 1, MOST_VALUES])
+def test_a_list_of_more_values_than_are_tried_does_not_hold(place):
+    """The one value that breaks the claim may be the last: what was not tried is not shown."""
+    values = [str(Fraction(1, 2) + Fraction(number, 1000)) for number in range(MOST_VALUES + 1)]
+    values[place] = "9/10"
+    document = answers(one_of(*values))
+    assert len(document.secret.candidates()) < len(values)
+    assert not document.secret.is_listed
+    assert not verify(document).word.is_good

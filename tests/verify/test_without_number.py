@@ -27,7 +27,7 @@ def bits(budget, keep="3/4", **more):
     return build(**{**tables, **more})
 
 
-@pytest.mark.parametrize(
+PUBLISHED = pytest.mark.parametrize(
     ("budget", "outcome"),
     [
         ({"stated": False}, Outcome.UNDECIDED),
@@ -38,6 +38,9 @@ def bits(budget, keep="3/4", **more):
         ({"at_least": {"epsilon": 1}}, Outcome.UNDECIDED),  # 1 would not do, 2 would
     ],
 )
+
+
+@PUBLISHED
 def test_a_mechanism_against_what_is_published_of_the_number(budget, outcome):
     document = bits(budget)
     found = verify_exactly(document.mechanism, document.spec)
@@ -46,6 +49,12 @@ def test_a_mechanism_against_what_is_published_of_the_number(budget, outcome):
         assert found.reason.startswith("no number published")
         assert "ln(3)" in found.reason
         assert found.universes == ()
+
+
+@PUBLISHED
+def test_the_same_where_the_space_is_too_large_to_be_walked(budget, outcome):
+    document = bits(budget, space={"type": "bit-vectors", "length": 60})
+    assert verify(document.mechanism, document.spec).outcome is outcome
 
 
 def test_a_plain_function_is_undecided_too():

@@ -46,6 +46,20 @@ def test_each_period_has_the_cap_for_itself(account, write):
     }  # fmt: skip
 
 
+def test_totals_without_an_exact_form_are_those_of_their_period(tmp_path, write):
+    """1 + sqrt(2) is computed anew from the charges: from those of the period, and of them from those that count."""
+    kept = Account.create(tmp_path / "q.db", write("quarter", epsilon="100"), as_promised=True, period="month")
+    whole, root = write("whole", epsilon="1"), write("root", epsilon="sqrt(2)")
+    for month, number in (("2027-03", 7), ("2027-04", 2)):
+        for _ in range(number):
+            kept.charge(whole, period=month)
+        kept.charge(root, period=month)
+        kept.reserve(root, period=month).void("not needed")
+        kept.charge(root, period=month)
+    found = {month: float(total.value.enclose()) for month, total in verify_events(kept.balance().history.events).periods.items()}
+    assert found == {"2027-03": pytest.approx(7 + 2 * 2**0.5), "2027-04": pytest.approx(2 + 2 * 2**0.5)}
+
+
 def test_a_clock_that_is_set_back_opens_no_budget_again(account, write, monkeypatch):
     week = write("week", epsilon="1/2")
     for day in (date(2027, 3, 31), date(2027, 4, 1), date(2027, 3, 1)):

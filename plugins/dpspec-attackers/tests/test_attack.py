@@ -8,6 +8,7 @@ import random
 from fractions import Fraction
 from math import comb
 from pathlib import Path
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -24,7 +25,7 @@ from dpspec.base.errors import (
     UnknownNameError,
 )
 from dpspec.cli import main
-from dpspec.plugin import AttackScene, Marginal
+from dpspec.plugin import AttackGuess, AttackScene, Marginal
 from dpspec.report.json import output_schema
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -177,6 +178,53 @@ def test_the_integer_program_finds_what_listing_the_universe_finds(seed: int) ->
     assert set(found.best) == {(county,) for county, most in possible.items() if most == max(possible.values())}
     assert found.is_claim == (len(possible) == 1)
     assert not found.undecided
+
+
+@pytest.mark.parametrize("ends", [0, 1, 2])
+def test_where_one_program_does_not_end_no_value_is_named(monkeypatch: pytest.MonkeyPatch, ends: int) -> None:
+    """Of two possible values, the one whose program ended would be claimed for certain."""
+    import scipy.optimize
+
+    real, asked = scipy.optimize.milp, itertools.count()
+
+    def milp(*args: object, **options: object) -> object:
+        return real(*args, **options) if next(asked) != ends else SimpleNamespace(status=1, x=None)
+
+    monkeypatch.setattr(scipy.optimize, "milp", milp)
+    document = dp.read(SWAP)
+    published = {Marginal(attributes=("county",), unit="household"): {("Dukes",): 1, ("Nantucket",): 1}}
+    scene = AttackScene(spec=document.spec, mechanism=document.mechanism, size=2, published=published, released=None)
+    found = IntegerProgram().guess(scene, {}, ("county",))
+    assert found.undecided is (ends < 2)  # there are two programs
+    assert found.undecided or set(found.best) == {("Dukes",), ("Nantucket",)}
+    assert not found.is_claim
+
+
+@pytest.mark.parametrize("size", [3, 24])
+@pytest.mark.parametrize("where", ["with", "without"])
+def test_an_attack_that_does_not_end_may_gain_all_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int, where: str
+) -> None:
+    """In the one world it is right about every target, and in the other it does not end: it may be right there, too, or never."""
+
+    def guess(self: IntegerProgram, scene: AttackScene, known: object, secret: object) -> AttackGuess:
+        decided = (scene.size == size) is (where == "without")
+        return AttackGuess(best=(("Dukes",),)) if decided else AttackGuess(best=(), undecided=True)
+
+    monkeypatch.setattr(IntegerProgram, "guess", guess)
+    path = table(tmp_path, [("1", "owned", "Dukes")] * size)
+    found = dp.attack(SWAP, path, secret=["county"], attacker="integer-program", targets=60, seed=1)
+    assert (found["method"], found.exit_code) == ("exact" if size == 3 else "simulated", 3)
+    (row,) = found["attacks"]
+    low, value, high = (Fraction(row["gain"][end]) for end in ("lower", "value", "upper"))
+    least, most = (-1, 0) if where == "with" else (0, 1)
+    assert low <= least + Fraction(size == 24, 8)  # a simulation of 60 targets shows no more
+    assert high >= most - Fraction(size == 24, 8)
+    assert low <= value <= high
+    for side in ("with", "without"):
+        assert (Fraction(row[side]["lower"]) <= Fraction(1, 8)) is (side == where)
+        assert Fraction(row[side]["upper"]) == 1
+    assert "No attack that was run is right" not in str(found)
 
 
 # --- simulated ------------------------------------------------------------------------------------

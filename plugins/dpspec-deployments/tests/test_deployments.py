@@ -10,6 +10,7 @@ import json
 import re
 from pathlib import Path
 
+import attrs
 import pytest
 from click.testing import CliRunner
 from dpspec_deployments.label import label_data
@@ -118,6 +119,21 @@ unit = "user-day"
 type = "mult"
 [budget]
 epsilon = 1
+"""
+COUNTS = """
+[space]
+type = "records"
+attributes = [{ name = "place", count = 2 }]
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "ln(2)"
+[mechanism]
+type = "geometric"
+ratio = "1/2"
+queries = [{ type = "marginal", attributes = ["place"] }]
 """
 VERDICTS = {
     "proved": "verified", "stand-in": "stand-in", "stronger": "verified", "false": "recorded", "wrong": "refuted",
@@ -474,6 +490,35 @@ def test_a_refutation_has_a_witness_that_replays(run, folder, tmp_path):
     for line in (tmp_path / "e" / "SHA256SUMS").read_text().splitlines():
         digest, name = line.split("  ")
         assert hashlib.sha256((tmp_path / "e" / name).read_bytes()).hexdigest() == digest
+
+
+def test_what_samples_show_is_not_proved(run, folder, tmp_path, monkeypatch):
+    """A verdict of drawn outputs may be wrong, however rarely."""
+    from dpspec_deployments import evidence
+
+    real = evidence.verify_document
+
+    def drawn(document, **options):
+        report = real(document, **options)
+        ours = [attrs.evolve(one, verdict=attrs.evolve(one.verdict, method="sampled")) for one in report.obligations]
+        return attrs.evolve(report, obligations=tuple(ours))
+
+    monkeypatch.setattr(evidence, "verify_document", drawn)
+    _, data = gathered(run, folder, "wrong", tmp_path / "f")
+    assert marks(data, "correctness")["claim"] == ("recomputed", False)
+
+
+@pytest.mark.parametrize("other", ["not rechecked", "wrong"])
+def test_a_proof_of_which_a_step_is_open_does_not_hold(run, tmp_path, monkeypatch, other):
+    from dpspec_checker.check import CheckedStep
+    from dpspec_deployments import evidence
+
+    steps = [CheckedStep(rule=str(n), status=status, reason="") for n, status in enumerate(("rechecked", other, "rechecked"))]
+    monkeypatch.setattr(evidence, "check_proof", lambda row: steps)
+    written(tmp_path, "counts", keep=None, blocks=COUNTS)
+    _, data = gathered(run, tmp_path, "counts", tmp_path / "f")
+    (row,) = (row for row in data["lines"] if row["what"].endswith(": proof"))
+    assert (row["holds"], row["says"][:6]) == (False, "2 of 3")
 
 
 def test_evidence_is_whole_or_not_at_all(run, folder, tmp_path, monkeypatch):

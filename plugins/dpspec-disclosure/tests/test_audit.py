@@ -662,6 +662,11 @@ def split(below: int, above: int, left: dict, right: dict) -> dict:
         forged([([[0, 1]], [[4, 4]]), ([[0, 1]], [[4, 5]])], {
             "terms": [[0, 1]], "low": 4, "high": 4, "least": {"proof": leaf((0, "-1")), "table": [4, 0], "direction": None},
             "most": {"proof": leaf((0, "1")), "table": [4, 0], "direction": None}, "recomputed": [[1, "1"]]}),
+        # sums that recompute one value, for a range of two
+        forged([([[0, 1]], [[4, 4]])], {
+            "terms": [[0, 1]], "low": 3, "high": 4, "exact": False, "recomputed": [[0, "1"]],
+            "least": {"proof": leaf((0, "-1")), "table": [4, 0], "direction": None},
+            "most": {"proof": leaf((0, "1")), "table": [4, 0], "direction": None}}),
         # an end that a statement does not have
         forged([([[0, 1], [1, 1]], [[4, None]])], {**TRUE, "exact": False}),
     ],

@@ -377,8 +377,11 @@ DISTANCES: list[tuple[DatasetSpace, list[InputDivergence]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.spread(3)
-@pytest.mark.parametrize(("space", "distances"), DISTANCES, ids=[space.name for space, _ in DISTANCES])
+@pytest.mark.parametrize(
+    ("space", "distances"),
+    [pytest.param(*row, marks=pytest.mark.slow if row[0] in (VISITS, TRADES) else ()) for row in DISTANCES],
+    ids=[space.name for space, _ in DISTANCES],
+)
 def test_bounds_between_distances_hold_and_are_known(space: DatasetSpace, distances: list[InputDivergence]) -> None:
     looked = list(itertools.product(list(space.datasets())[:: 3 if space is VISITS else 1][:20], repeat=2))
     tables = {d: [d.distance(x, y, space) for x, y in looked] for d in distances}

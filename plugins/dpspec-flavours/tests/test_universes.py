@@ -36,7 +36,7 @@ from dpspec_flavours.universes.neighbourhoods import (
     WithAndWithout,
 )
 from dpspec_flavours.universes.part_budgets import ByPart, ByValue, PersonalisedBudgets
-from dpspec_noise import Gaussian
+from dpspec_noise import Gaussian, Geometric
 from hypothesis import given, strategies as st
 
 from dpspec import installed
@@ -53,6 +53,7 @@ from dpspec.laws import FiniteLaw, product
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.verdict import Outcome
 
 BLOCKS = {
     kind: tuple(cls for cls in installed().registry.classes(kind) if cls.__module__.startswith("dpspec_flavours.universes"))
@@ -180,6 +181,33 @@ def test_a_budget_by_part_looks_at_one_entry_of_the_label() -> None:
     for label, value in (((0, ("n",)), 1), ((0, 3), 2), ((0, "n"), 5)):
         assert budget.at(Universe(label=label, datasets=()), BITS) == value
     assert budget.uniform() is None
+
+
+@pytest.mark.parametrize(
+    ("listed", "otherwise", "outcome"),
+    [
+        ({"north": "1/2"}, "1", Outcome.REFUTED),  # a listed part has less than the others
+        ({"north": "1"}, "ln(2)", Outcome.VERIFIED),
+        ({"north": "ln(2)"}, "inf", Outcome.VERIFIED),
+        ({"north": "1", "south": "1"}, None, Outcome.UNDECIDED),  # a part of which nobody has said anything
+    ],
+)
+def test_on_a_space_without_a_largest_size_the_least_of_all_parts_counts(
+    listed: dict[str, str], otherwise: str | None, outcome: Outcome
+) -> None:
+    """One person more or less costs ln 2 in every region, and so the claim holds where no region has less."""
+    region = Attribute(name="region", categories=("north", "south", "east"))
+    spec = PrivacySpec(
+        space=UnorderedRecords(attributes=(region,)),
+        multiverse=Strata(attribute="region"),
+        input_divergence=SymmetricDifference(),
+        output_divergence=Mult(),
+        budget=ByPart(  # type: ignore[call-arg]
+            parameter="epsilon", values=tuple({"part": part, "value": value} for part, value in listed.items()), otherwise=otherwise
+        ),
+    )
+    counts = Geometric(queries=(Marginal(attributes=("region",)),), ratio="1/2")  # type: ignore[arg-type]
+    assert verify_claim(counts, spec).outcome is outcome
 
 
 @pytest.mark.parametrize("size", ["1", "4"])

@@ -509,7 +509,7 @@ class _Experiment:
         if self.is_exact:
             with_record, without = (self._exact(((w, trial[side]) for w, *trial in trials)) for side in (0, 1))
             gain = with_record.value - without.value
-            interval = gain, gain
+            interval = with_record.interval[0] - without.interval[1], with_record.interval[1] - without.interval[0]
         else:
             with_record = self._simulated([here for _, here, _ in trials])
             without = self._simulated([there for _, _, there in trials])
@@ -591,12 +591,13 @@ def _points(value: Fraction, rounded: Callable[[Fraction], int] = round) -> str:
 
 def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     exact = data["method"] == "exact"
+    known = exact and not any(one.undecided for one in found)  # then no number has an interval
     best = max(found, key=lambda one: one.gain)
     records, unit = data["table"]["records"], data["table"]["unit"]
     head = f"Most is gained by {best.attacker.name}: the target's own record adds {_points(best.gain)} percentage points"
-    if exact and best.gain <= 0:
+    if known and best.gain <= 0:
         head = "No attack that was run is right more often because of the target's own record"
-    elif not exact:
+    elif not known:
         ends = f"between {_points(best.gain_interval[0], math.floor)} and {_points(best.gain_interval[1], math.ceil)}"
         head += f", {ends}"
         if best.gain_interval[0] <= 0:
@@ -613,10 +614,10 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     rows: list[tuple[str, ...]] = []
     for one in found:
         scores = [
-            _percent(s.value) if exact else f"{_percent(s.value)} ({_ends(s.interval, _percent)})"
+            _percent(s.value) if known else f"{_percent(s.value)} ({_ends(s.interval, _percent)})"
             for s in (one.with_record, one.without_record)
         ]
-        ends = "" if exact else f" ({_ends(one.gain_interval, _points)})"
+        ends = "" if known else f" ({_ends(one.gain_interval, _points)})"
         claims = [f"{_short(s.claims)} ({_short(s.true_claims)})" for s in (one.with_record, one.without_record)]
         rows.append((str(one.attacker.name), *scores, f"{_points(one.gain)}{ends}", *claims))
     parts.append(Grid(caption="The attackers", heads=heads, rows=tuple(rows)))

@@ -16,6 +16,7 @@ from dpspec.base.params import define, evolve
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.laws import Adaptive, FiniteLaw, Product
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
 
 GROUPS = [
@@ -148,6 +149,24 @@ def test_persons_of_households_are_counted_with_the_geography_of_their_household
     for dataset in list(homes.datasets())[::97]:
         persons = homes.records(dataset, "person")
         assert mechanism.law(dataset, homes) == mechanism.law(people.dataset(persons), people)
+
+
+@pytest.mark.parametrize("make", [gaussian, geometric])
+@pytest.mark.parametrize(
+    ("most", "second"), [(1, ["both"]), (1, ["both", "one"]), (2, ["both"]), (2, ["both", "one"]), (1, ["one"])]
+)
+def test_no_proof_takes_a_person_who_is_left_out_of_a_group_for_one_in_it(make, most, second):
+    """Of a person in more groups than count, the first ones do. So whoever leaves the first may enter the second."""
+    groups = [{"name": "first", "where": {"race": ["both"]}}, {"name": "second", "where": {"race": second}}]
+    level = {"population": "detailed", "share": 1, "tables": [[]]}
+    budget = "4*ln(2)" if make is geometric else "2"
+    mechanism = make(populations=[{"name": "detailed", "most": most, "groups": groups}], levels=[level], budget=budget)
+    over = UnorderedRecords(attributes=[{"name": "race", "categories": ["both", "one"]}], least=1, most=1)
+    (claim,) = mechanism.claims(over)
+    found, (x, y) = derive(mechanism, claim.spec), over.datasets()
+    assert isinstance(found, Missing) is (most == 1 and "both" in second)
+    if not isinstance(found, Missing):
+        assert found.constant.upper >= claim.spec.output_divergence.between(mechanism.law(x, over), mechanism.law(y, over)).lower
 
 
 # --- mutations -------------------------------------------------------------------------------------------

@@ -113,9 +113,9 @@ def second_opinion(
     selected = f"{len(laws)} of {of} datasets" if of > len(laws) else count(len(laws), "dataset")
     each = f"{'each of ' if len(laws) > 1 else ''}{selected}"
     with _heard() as reaches:
-        left = math.inf if seconds is None else (1 - OF_LONG) * seconds
-        stopped = crowd.run_long(long, reaches, clock, OF_LONG * (seconds or math.inf)) if long else ""
-        stopped = stopped or crowd.run(runs, reaches, clock, left if long else seconds or math.inf)
+        whole = math.inf if seconds is None else seconds
+        stopped = crowd.run_long(long, reaches, clock, OF_LONG * whole) if long else ""
+        stopped = stopped or crowd.run(runs, reaches, clock, (1 - OF_LONG) * whole if long else whole)
     shown = f"{max(map(Counter.total, crowd.seen.values()), default=0):,}"
     scope = f"{shown} runs with numpy's generator on {each}, seed {seed}, error {ERROR:g} in all{crowd.lengths(space)}"
     listed = {dataset: law for dataset, law in laws.items() if not hasattr(law, "explains")}

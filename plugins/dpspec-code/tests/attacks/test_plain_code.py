@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from dpspec_code.child_process import CAN_FORK, Act, Spare, note, run_in_child
-from dpspec_code.crosscheck import ERROR, second_opinion
+from dpspec_code.crosscheck import ERROR, compared_by_runs, second_opinion
 from dpspec_code.trial import FunctionActsError, FunctionRaisesError
 
 from dpspec.laws.enclosures import EnclosedLaw
@@ -20,7 +20,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.tricks import ENDINGS
-from tests.sampled.toys import BIT, claim
+from tests.sampled.toys import BIT, CountingClock, claim
 from tests.verify.toys import bits_spec
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="code runs apart only where processes can be forked")
@@ -184,6 +184,24 @@ def test_what_a_law_has_cut_off_may_be_seen() -> None:
         opinion = run_in_child(lambda _, law=law: second_opinion(tail, SPACE, {(0,): law})).value  # type: ignore[misc]
         assert opinion is not None
         assert (not opinion.misfit) == fits
+
+
+@pytest.mark.parametrize("runs", [0, 1, 100, 5_000])
+def test_runs_for_which_there_is_no_time_find_nothing(runs: int) -> None:
+    """A law that is wrong a thousand times less often than it is run: without runs, nothing is known of it."""
+    for ask in ("the law", "the models"):
+        clock = CountingClock()
+
+        def function(x: Any, rng: Any, clock: CountingClock = clock) -> int:
+            clock.work(0.01)
+            return flip(x, rng)
+
+        if ask == "the law":
+            found = second_opinion(function, SPACE, LAWS, seconds=0.02 * runs, clock=clock).misfit
+        else:
+            found = compared_by_runs(function, flip, list(LAWS), seed=0, seconds=0.01 * runs, clock=clock)
+        assert found.startswith("there was no time for more than ") is (runs < 1_000), (ask, found)
+        assert not found or runs < 1_000
 
 
 @pytest.mark.statistical

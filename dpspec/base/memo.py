@@ -10,6 +10,8 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import ParamSpec, TypeVar
 
+from dpspec.base.work import spend, spent
+
 Accepted = ParamSpec("Accepted")
 Memoized = TypeVar("Memoized")
 Keyed = TypeVar("Keyed")
@@ -17,6 +19,8 @@ Keyed = TypeVar("Keyed")
 
 def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[Accepted, Memoized]]:
     """Keep the latest answers of a function, as `functools.lru_cache` does, where its arguments can be hashed.
+
+    The work that an answer took (`dpspec.base.work`) is counted again when it is found: no limit depends on what was computed before.
 
     Args:
         maxsize: how many answers are kept.
@@ -29,12 +33,19 @@ def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[A
     """
 
     def decorate(function: Callable[Accepted, Memoized]) -> Callable[Accepted, Memoized]:
-        kept = functools.lru_cache(maxsize=maxsize)(function)
+        @functools.lru_cache(maxsize=maxsize)
+        def kept(*args: Accepted.args, **kwargs: Accepted.kwargs) -> tuple[Memoized, int]:
+            before = spent()
+            return function(*args, **kwargs), spent() - before
 
         @functools.wraps(function)
         def call(*args: Accepted.args, **kwargs: Accepted.kwargs) -> Memoized:
+            before = spent()
             try:
-                return kept(*args, **kwargs)  # type: ignore[arg-type]  # whether they can be hashed is what is tried
+                found, work = kept(*args, **kwargs)  # type: ignore[arg-type]  # whether they can be hashed is what is tried
+                if work and spent() == before:
+                    spend(work)
+                return found
             except TypeError:
                 if is_hashable((*args, *kwargs.values())):
                     raise

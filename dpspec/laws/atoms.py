@@ -10,9 +10,10 @@ masses kept, can only raise it. The two differ in second order of the width of t
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
@@ -21,6 +22,7 @@ from flint import arb, ctx, fmpq
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
 from dpspec.base.log_linear import ball
+from dpspec.base.work import spend
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth
 from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
@@ -92,6 +94,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
 
     def product(self, other: FiniteDichotomy) -> FiniteDichotomy:
         """The pair of product laws; atoms of equal ratio are merged, so that n equal factors stay small."""
+        spend(len(self.by_ratio) * len(other.by_ratio))
         pairs = [(p * r, q * s) for p, q in self.by_ratio for r, s in other.by_ratio]
         joint = FiniteDichotomy(
             tuple(p for p, _ in pairs),
@@ -235,6 +238,8 @@ IDENTICAL = FiniteDichotomy((1,), (1,), 1, 1)
 _SPREAD_BITS = 10
 """A cell is spread only when its two masses are known to this many bits more than the width of its ratio range;
 a narrower one is kept as it is, with the whole range."""
+_COARSE_BITS, _COARSE_CELLS = 64, 256
+"""The cells of a coarse pair: merged with their neighbours, they change a divergence by less than one part in 2^12 or so."""
 
 
 def merge(cells: Cells) -> Cells:
@@ -287,6 +292,28 @@ def _pieces(cell: Cell) -> Cells:
     return top, Cell(q_low * bottom, q_low, cell.low, cell.low)
 
 
+def compress(cells: Sequence[Cell], limit: int) -> Cells:
+    """At most about `limit` cells: neighbours in the order of the ratio are joined, and keep the whole range of both."""
+    if len(cells) <= limit:
+        return tuple(cells)
+    groups: dict[tuple[bool, bool, bool, bool], list[Cell]] = {}
+    for cell in cells:
+        kind = (cell.low.is_finite(), cell.high.is_finite(), cell.p.is_zero(), cell.q.is_zero())
+        groups.setdefault(kind, []).append(cell)
+    joined: list[Cell] = []
+    for group in groups.values():
+        group.sort(key=lambda cell: float(cell.low) if cell.low.is_finite() else float(cell.high))
+        size = -(-len(group) * len(groups) // limit)
+        joined += [_join(group[i : i + size]) for i in range(0, len(group), size)]
+    return tuple(joined)
+
+
+def _join(cells: Sequence[Cell]) -> Cell:
+    p, q = sum((cell.p for cell in cells), arb(0)), sum((cell.q for cell in cells), arb(0))
+    low = functools.reduce(arb.min, (cell.low for cell in cells))
+    return Cell(p, q, low, functools.reduce(arb.max, (cell.high for cell in cells)))
+
+
 @attrs.frozen(eq=False)
 class Between(Dichotomy):
     """A pair above each of `lowers` and below each of `uppers` in the Blackwell order."""
@@ -323,6 +350,9 @@ class Between(Dichotomy):
 
     def _concentration(self, precision: int) -> Bracket:
         return self._meet(lambda pair: pair.concentration(precision=precision))
+
+    def coarse(self) -> Dichotomy:
+        return self.lowers[0].coarse()
 
     def below(self) -> Dichotomy:
         return self.lowers[0]
@@ -365,6 +395,9 @@ class Sandwich(Between):
 
     def cells(self, precision: int) -> Cells:
         return self.raw.cells(precision)
+
+    def coarse(self) -> Dichotomy:
+        return BallDichotomy(lambda precision: merge(compress(self.raw.cells(min(precision, _COARSE_BITS)), _COARSE_CELLS)))
 
     def below(self) -> Dichotomy:
         return self

@@ -40,7 +40,7 @@ from dpspec.laws.location import (
     ratio_supremum,
     tail_sign,
 )
-from dpspec.laws.numeric import whole_number
+from dpspec.laws.numeric import spend_on_balls, whole_number
 
 
 class NotALaw(ParameterError):
@@ -75,6 +75,9 @@ OutputValue = Hashable
 
 _PROBE = 8
 """The precision at which it is tested whether a law can list its atoms."""
+
+_WORK_OF_A_CELL = 6
+"""So many exponentials take as long as to make one cell."""
 
 
 class Kind(enum.Enum):
@@ -166,6 +169,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
 def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
     """One cell for every listed outcome, and one for all the others."""
     outcomes = dict.fromkeys(itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts))
+    spend_on_balls(len(outcomes) * (_WORK_OF_A_CELL + len(p_parts) + len(q_parts)))
     both = (_masses(parts, outcomes, precision) for parts in (p_parts, q_parts))
     cells = [Cell.atom(p, q) for p, q in zip(*both, strict=True)]
     p_rest = _rest(p_parts, [cell.p for cell in cells])

@@ -27,7 +27,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import attrs
 
-from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
+from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
@@ -159,7 +159,7 @@ def _elsewhere() -> Iterator[None]:
     """Outside the space of the claim a plugin may raise any exception, because no other code calls it there."""
     try:
         yield
-    except ContradictedError:
+    except (ContradictedError, WorkLimitError):
         raise
     except Exception:  # noqa: S110 - then nothing is compared there, which the verdict says
         pass
@@ -462,7 +462,7 @@ class _LawPairs:
             try:
                 self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
             except DpspecError as fault:
-                if isinstance(fault, PluginContractError) and not self.is_reduced:
+                if isinstance(fault, WorkLimitError) or (isinstance(fault, PluginContractError) and not self.is_reduced):
                     raise
                 self.laws[dataset] = None
                 self.reason = self.reason or str(fault)
@@ -478,16 +478,15 @@ class _LawPairs:
             return False
 
         def judge() -> bool:
-            lines = chosen.event_bounds(limit)
+            lines, pair = chosen.event_bounds(limit), before.against(after).coarse()
             if lines is None or any(slack == 0 for _, slack in lines):
-                return chosen.between(before, after, precision=PRECISION).lower > limit
-            pair = before.against(after)
+                return chosen.evaluate(pair, precision=PRECISION).lower > limit
             orders = (pair, pair.reverse()) if chosen.is_symmetric else (pair,)
             return any(way.hockey_stick(power, precision=PRECISION).lower > slack for way in orders for power, slack in lines)
 
         try:
             return bool(guarded(chosen.name, judge))
-        except PluginContractError:
+        except (PluginContractError, WorkLimitError):
             raise
         except DpspecError:  # no formula is known for the two
             return None

@@ -14,10 +14,13 @@ from dpspec.base.errors import WorkLimitError
 
 
 class _Meter(threading.local):
-    """The units spent by a thread since it started, and the number at which its work ends."""
+    """The units spent by a thread since it started, and the number at which its work ends; the limited search that it is in, and
+    the number of those that it began."""
 
     spent: int = 0
     limit: int | None = None
+    search: int = 0
+    searches: int = 0
 
 
 _METER = _Meter()
@@ -44,6 +47,11 @@ def spent() -> int:
     return _METER.spent
 
 
+def current_search() -> int:
+    """A number for each `limited` search of this thread; 0 outside all of them."""
+    return _METER.search
+
+
 @contextmanager
 def limited(most: int) -> Iterator[None]:
     """Limit the work of what is done inside; an outer limit holds as well.
@@ -57,10 +65,12 @@ def limited(most: int) -> Iterator[None]:
     ...
     dpspec.base.errors.WorkLimitError: work: exceeds its limit: the search is too large
     """
-    outer = _METER.limit
+    outer, search = _METER.limit, _METER.search
     own = _METER.spent + most
     _METER.limit = own if outer is None else min(outer, own)
+    _METER.searches += 1
+    _METER.search = _METER.searches
     try:
         yield
     finally:
-        _METER.limit = outer
+        _METER.limit, _METER.search = outer, search

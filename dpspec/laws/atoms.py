@@ -25,8 +25,12 @@ from dpspec.base.log_linear import ball
 from dpspec.base.work import spend
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth
-from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
+from dpspec.laws.numeric import ball_exponential, positive, rational_exponential, spend_on_balls
 
+_WORK_OF_A_LOGARITHM = 16
+"""Units of work of an exact logarithm."""
+_BITS_PER_UNIT = 1 << 10
+"""So many bits of exact powers take a unit of work."""
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
 
@@ -76,6 +80,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
     @cached_property
     def by_ratio(self) -> tuple[tuple[int, int], ...]:
         """The weights (p, q) with equal likelihood ratios merged, the largest ratio first."""
+        spend(2 * len(self.p_weights))
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         for (p, q), times in Counter(zip(self.p_weights, self.q_weights, strict=True)).items():  # most atoms are equal to others
             common = math.gcd(p, q)
@@ -150,6 +155,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
         factor = rational_exponential(threshold)
         if factor is None:
             return Dichotomy.hockey_stick(self, threshold, precision=precision)
+        spend(len(self.p_weights))
         p_scale = self.q_total * factor.denominator
         q_scale = self.p_total * factor.numerator
         gains = (p * p_scale - q * q_scale for p, q in zip(self.p_weights, self.q_weights, strict=True))
@@ -191,11 +197,13 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
             power_mean = self._power_sum(int(order))
             return Bracket.exactly(ln(power_mean) / (order - 1))
         with ctx.workprec(precision + 32 + order.numerator.bit_length()):
+            spend_on_balls(2 * len(self.by_ratio))
             exponent = ball(order - 1)
             return Bracket.around(self._sum(ctx.prec).value(exponent) / exponent, least=0)
 
     def _power_sum(self, order: int) -> Fraction:
         """sum_i p_i^order q_i^(1 - order)."""
+        spend(order * len(self.by_ratio) * self.p_total.bit_length() // _BITS_PER_UNIT)
         scale = Fraction(self.q_total, self.p_total) ** order / self.q_total
         total = fmpq(0)
         for p, q in self.by_ratio:
@@ -208,6 +216,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
         """sum_i p_i ln(p_i / q_i), exactly."""
         if not self.by_ratio[0][1]:
             return INFINITY
+        spend(_WORK_OF_A_LOGARITHM * len(self.by_ratio))
         logs = (ln(Fraction(p * self.q_total, q * self.p_total)) * Fraction(p, self.p_total) for p, q in self.by_ratio if p)
         return sum(logs, ZERO)
 

@@ -17,6 +17,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import NumberLike, rational
 from dpspec.base.memo import memoize
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
@@ -84,6 +85,7 @@ class Product(AtomicLaw):
             windows = [atomic(law).window(precision) for law in self.laws]
             outcomes = math.prod(map(len, windows))
             if outcomes <= _MOST_OUTCOMES or (precision <= _LEAST_PRECISION and outcomes <= _LISTED):
+                spend(outcomes)
                 return list(itertools.product(*windows))
             if precision <= _LEAST_PRECISION:
                 raise NoFormulaError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")

@@ -22,6 +22,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, NumericalError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
 from dpspec.base.log_linear import ball, ceiling_of
+from dpspec.base.work import spend
 from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
 from dpspec.laws.numeric import ball_exponential, hull, last_above, positive, spend_on_balls
 
@@ -75,6 +76,7 @@ class Dichotomy(ABC):
         threshold = number(epsilon, "epsilon")
         if threshold.is_infinite:
             raise ParameterError("epsilon", "must be finite here", "ask max_log_ratio whether P has mass where Q has none")
+        spend(WORK_OF_A_FORMULA)
         if self.max_log_ratio(precision=precision).upper <= threshold:
             return NOTHING
         if self.singular_mass(precision=precision).lower == 1:
@@ -91,6 +93,7 @@ class Dichotomy(ABC):
         slack = _fraction(delta, "delta")
         if slack < 0:
             raise ParameterError("delta", "must be at least 0", value=delta)
+        spend(WORK_OF_A_FORMULA)
         if slack >= 1 or self.is_identical:
             return NOTHING
         top = self.max_log_ratio(precision=precision)
@@ -104,6 +107,7 @@ class Dichotomy(ABC):
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
+        spend(WORK_OF_A_FORMULA)
         return (
             NOTHING
             if self.is_identical
@@ -112,6 +116,7 @@ class Dichotomy(ABC):
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (Bun and Steinke 2016, Definition 1.1)."""
+        spend(WORK_OF_A_FORMULA)
         return (
             NOTHING
             if self.is_identical
@@ -473,6 +478,7 @@ class BallDichotomy(Dichotomy, Growth):
         if self.top is not None:
             return self.top
         lower, upper = arb(0), arb(0)
+        spend(len(self.cells(precision)))
         for cell in self.cells(precision):
             if not cell.p.is_zero():
                 upper = upper.max(cell.high.upper())

@@ -28,6 +28,7 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, NumberLike, rational
 from dpspec.base.log_linear import ball
 from dpspec.base.promises import Promising
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.location import (
@@ -220,6 +221,7 @@ class FiniteLaw(AtomicLaw):
     kind: ClassVar[Kind] = Kind.ATOMS
 
     def __attrs_post_init__(self) -> None:
+        spend(len(self.weights))
         if sum(self.weights.values()) != self.total or min(self.weights.values(), default=0) <= 0:
             raise NotALaw("weights", "must be positive and sum to the total", "use FiniteLaw.of", value=dict(self.weights))
 

@@ -22,7 +22,7 @@ from flint import ctx
 from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, WorkLimitError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
-from dpspec.base.work import limited, spend
+from dpspec.base.work import limited
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
@@ -60,8 +60,14 @@ MOST_UNDECIDED = 12
 MOST_COMPARED = 3_000_000
 """Units of `dpspec.base.work`, about one microsecond each, that a search for a pair takes to compare laws."""
 
+MOST_OF_EVENT = 3_000_000
+"""Units of work of the search for an event that shows a refutation."""
+
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
+
+MORE = "more pairs would exceed the work limit"
+"""The end of what a search says that stopped for its work."""
 
 SPENT = "to compare all pairs exceeds the limit of work"
 """The reason why a claim is undecided where the laws take too much work."""
@@ -98,7 +104,7 @@ def verify(
         datasets: look only at these datasets of the space; without it, at all of them.
         laws: the laws on some datasets, where they are known already, or those of a function of the output.
         most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
-        most_work: so much work is done at most, in units of `dpspec.base.work`; then the verdict is that on a pair which was found
+        most_work: so much work is done at most, in units of `dpspec.base.work`; then the verdict is that on a pair that was found
             to be beyond the claim, or undecided.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
@@ -178,7 +184,7 @@ def refute_on(
             found = _first_beyond(walk, groups, most_work)
     except WorkLimitError:
         if walk.beyond is None:
-            return f"none of the {count(walk.compared, 'pair')} that were compared is beyond it; more pairs would exceed the work limit"
+            return f"{walk.none_beyond}; {MORE}"
         found = walk.on(walk.beyond)
     if isinstance(found, str):
         return found
@@ -206,12 +212,12 @@ def _first_beyond(walk: _Walk, groups: Iterable[Sequence[Dataset]], most_work: i
             if found.outcome is Outcome.REFUTED:
                 return found
         if walk.is_spent:
-            return f"the brackets of {count(walk.undecided, 'pair')} hold the bound; more pairs would exceed the work limit"
+            return f"the brackets of {count(walk.undecided, 'pair')} hold the bound; {MORE}"
         if most_work is not None and work >= most_work:
-            return f"none of the {count(walk.compared, 'pair')} that were compared is beyond it; more pairs would exceed the work limit"
+            return f"{walk.none_beyond}; {MORE}"
     if not walk.compared:
         return "no pair of datasets was found whose laws can be compared"
-    return f"none of the {count(walk.compared, 'pair')} that were compared is beyond it"
+    return walk.none_beyond
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
@@ -302,6 +308,11 @@ class _Walk:
     def is_spent(self) -> bool:
         """Whether so many pairs stayed undecided that no further one is tried."""
         return self.most_undecided is not None and self.undecided >= self.most_undecided
+
+    @property
+    def none_beyond(self) -> str:
+        """What a search says that found no pair."""
+        return f"none of the {count(self.compared, 'pair')} that were compared is beyond it"
 
     def count_pairs(self, datasets: int) -> int:
         pairs = datasets * (datasets - 1)
@@ -466,7 +477,12 @@ class _Walk:
         if witness is None:
             return None
         asked = asked_of(self.spec, witness)
-        event = guarded(asked.divergence.name, lambda: telling_event(self.law(witness.left), self.law(witness.right), asked))
+        try:
+            with limited(MOST_OF_EVENT):
+                laws = self.law(witness.left), self.law(witness.right)
+                event = guarded(asked.divergence.name, lambda: telling_event(*laws, asked))
+        except WorkLimitError:  # the pair refutes the claim without an event to show
+            return witness
         return attrs.evolve(witness, event=event)
 
 

@@ -30,8 +30,8 @@ whole search takes 3,000 to 250,000 units, and about a second, for a method of d
 for laws of thousands of answers, or of outcomes whose number grows with the number of records: there it is 5 to 12 seconds."""
 
 MOST_WALKED_WORK = 3_000_000
-"""Work of comparing all pairs of a space, in units of `dpspec.base.work` of about one microsecond. A space of a few datasets may have
-laws that are mixtures of infinite ones: to compare two of them takes seconds, and a proof has no need of it."""
+"""Work of comparing all pairs of a space, in units of `dpspec.base.work` of about one microsecond. A space of a few datasets may
+have laws that are mixtures of infinite ones: to compare two of them takes seconds, and a proof has no need of it."""
 MOST_PROVED_WORK = 3_000_000
 """Work of a proof from the structure, in the same units."""
 
@@ -53,8 +53,9 @@ def judged(
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
     """
+    limits = {"most_datasets": most, "most_work": MOST_WALKED_WORK}
     try:
-        verdict = not_empty(verify(mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress))
+        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress, **limits))
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them

@@ -35,12 +35,14 @@ from dpspec.plugin import (
     exact,
     is_a,
     number,
+    spend,
 )
 
 
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
     """How many records (with multiplicity) only the left, and only the right dataset has."""
     ours, theirs = space.records(left, unit), space.records(right, unit)
+    spend(len(ours) + len(theirs))
     if len(ours) + len(theirs) > _FEW:
         counted, others = Counter(ours), Counter(theirs)
         return (counted - others).total(), (others - counted).total()

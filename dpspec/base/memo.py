@@ -20,8 +20,8 @@ Keyed = TypeVar("Keyed")
 def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[Accepted, Memoized]]:
     """Keep the latest answers of a function, as `functools.lru_cache` does, where its arguments can be hashed.
 
-    The work that an answer took (`dpspec.base.work`) is counted again, once in each limited search that finds it: whether a search
-    ends does not depend on what was computed before.
+    The work that an answer took (`dpspec.base.work`) is counted again, once in each limited search that finds it: whether a
+    search ends does not depend on what was computed before.
 
     Args:
         maxsize: how many answers are kept.

@@ -39,7 +39,7 @@ def spend(units: int) -> None:
     """
     _METER.spent += units
     if _METER.limit is not None and _METER.spent > _METER.limit:
-        raise WorkLimitError("work", "exceeds its limit: the search is too large")
+        raise WorkLimitError("search", "exceeds its limit of work", "choose a smaller space, or simpler parameters")
 
 
 def spent() -> int:
@@ -63,7 +63,7 @@ def limited(most: int) -> Iterator[None]:
     ...     spend(3)
     Traceback (most recent call last):
     ...
-    dpspec.base.errors.WorkLimitError: work: exceeds its limit: the search is too large
+    dpspec.base.errors.WorkLimitError: search: exceeds its limit of work: choose a smaller space, or simpler parameters
     """
     outer, search = _METER.limit, _METER.search
     own = _METER.spent + most

@@ -91,7 +91,7 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
 MOST_UNDECIDED = 24
 """After so many candidates whose laws no precision decides, no further ones are checked."""
 
-MOST_OF_FAMILY, MOST_OF_ALL = 1_000_000, 3_000_000
+MOST_OF_FAMILY, MOST_OF_ALL = 1_000_000, 2_000_000
 """Units of `dpspec.base.work`, of about one microsecond each, of one family of candidates, and of the whole search."""
 
 OUTSIDE = "which dataset it is, where the space of the premise does not have it"

@@ -55,7 +55,7 @@ Place = tuple[tuple[str, str], ...]
 """The parameters at which a quantity is measured."""
 _OPEN = (NoFormulaError, NotEnumerableError, NotReachedError, WorkLimitError)
 
-MOST_ASKED, MOST_OF_PANEL = 2_000_000, 6_000_000
+MOST_ASKED, MOST_OF_PANEL = 1_500_000, 3_000_000
 """Units of `dpspec.base.work`, of about one microsecond each, that one attacker spends on either side, and all of them together.
 Where they are spent, what remains is unknown."""
 """Errors that leave one side of the report open; every other one refuses the question."""

@@ -57,10 +57,10 @@ FEW_INVARIANTS = 16
 MOST_UNDECIDED = 12
 """After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
 
-MOST_COMPARED = 3_000_000
+MOST_COMPARED = 2_000_000
 """Units of `dpspec.base.work`, about one microsecond each, that a search for a pair takes to compare laws."""
 
-MOST_OF_EVENT = 3_000_000
+MOST_OF_EVENT = 500_000
 """Units of work of the search for an event that shows a refutation."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"

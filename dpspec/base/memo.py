@@ -65,8 +65,8 @@ class _Answer(Generic[Memoized]):
 
     def found(self) -> Memoized:
         if self.work and self.search != current_search():
-            self.search = current_search()
             spend(self.work)
+            self.search = current_search()
         return self.answer
 
 

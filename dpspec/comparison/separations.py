@@ -91,7 +91,7 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
 MOST_UNDECIDED = 24
 """After so many candidates whose laws no precision decides, no further ones are checked."""
 
-MOST_OF_FAMILY, MOST_OF_ALL = 1_000_000, 2_000_000
+MOST_OF_FAMILY, MOST_OF_ALL = 500_000, 1_000_000
 """Units of `dpspec.base.work`, of about one microsecond each, of one family of candidates, and of the whole search."""
 
 OUTSIDE = "which dataset it is, where the space of the premise does not have it"
@@ -147,12 +147,15 @@ def search_separation(
     if families is None:
         families = OF_DIFFERENT_DATA if describe_different_data(premise.space, conclusion.space) else FAMILIES
     tried, kept = [], _KeptPairs(conclusion)
-    with limited(MOST_OF_ALL):
-        for words, family in families.items():
-            found, said = _in_family(family, premise, conclusion, judge, kept)
-            if found is not None:
-                return SeparationSearch(separation=found)
-            tried.append(f"{words}: {said}")
+    try:
+        with limited(MOST_OF_ALL):
+            for words, family in families.items():
+                found, said = _in_family(family, premise, conclusion, judge, kept)
+                if found is not None:
+                    return SeparationSearch(separation=found)
+                tried.append(f"{words}: {said}")
+    except WorkLimitError:
+        tried.append("more would exceed the work limit")
     return SeparationSearch(separation=None, tried=tuple(tried))
 
 

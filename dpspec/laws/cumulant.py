@@ -25,7 +25,7 @@ from dpspec.laws.numeric import hull, positive, spend_on_balls
 _TERMS = 1 << 19
 _FEWEST, _MOST = 256, 4096
 """The search stops after about _TERMS exponentials: between _FEWEST and _MOST evaluations of the cumulant."""
-_WORK_OF_A_FORMULA = 8
+_WORK_OF_A_FORMULA = 16
 """A value takes so many exponentials in addition to those of its atoms, whether it has some or is known in closed form."""
 _DERIVATIVES = 4
 """The four derivatives take about as long as so many values."""

@@ -28,7 +28,7 @@ def spend_on_balls(count: int) -> None:
     One takes about 1 microsecond at 100 bits, 3 at 600 and 7 at 1,100.
 
     Raises:
-        WorkLimitError: when that is more than a limit allows.
+        WorkSpent: when that is more than a limit allows.
     """
     spend(count * (1 + (ctx.prec >> 8)))
 

@@ -135,7 +135,7 @@ class Derivation(Showable):
 DEPTH = 8
 """No derivation is longer than this: one step for each block, and conversions and paths between."""
 
-MOST_SEARCHED = 1_000_000
+MOST_SEARCHED = 500_000
 """Units of `dpspec.base.work`, of about one microsecond each; where they are spent, what was reached so far is the answer."""
 
 VISITED = 500

@@ -55,7 +55,7 @@ Place = tuple[tuple[str, str], ...]
 """The parameters at which a quantity is measured."""
 _OPEN = (NoFormulaError, NotEnumerableError, NotReachedError, WorkLimitError)
 
-MOST_ASKED, MOST_OF_PANEL = 1_500_000, 3_000_000
+MOST_ASKED, MOST_OF_PANEL = 1_000_000, 2_000_000
 """Units of `dpspec.base.work`, of about one microsecond each, that one attacker spends on either side, and all of them together.
 Where they are spent, what remains is unknown."""
 """Errors that leave one side of the report open; every other one refuses the question."""
@@ -179,12 +179,17 @@ def panel(spec: PrivacySpec, attackers: Iterable[AttackerModel], mechanism: Mech
     """
     reports: list[RiskReport] = []
     refused: dict[str, DpspecError] = {}
-    with limited(MOST_OF_PANEL):
-        for attacker in attackers:
-            try:
-                reports.append(risk(spec, attacker, mechanism))
-            except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
-                refused[attacker.name] = fault
+    waiting = list(attackers)
+    try:
+        with limited(MOST_OF_PANEL):
+            while waiting:
+                try:
+                    reports.append(risk(spec, waiting[0], mechanism))
+                except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
+                    refused[waiting[0].name] = fault
+                waiting.pop(0)
+    except WorkLimitError as fault:
+        refused |= {attacker.name: fault for attacker in waiting}
     if not reports and refused:
         raise next(iter(refused.values()))
     return Panel(reports=tuple(reports), not_asked=tuple((name, str(fault)) for name, fault in refused.items()))

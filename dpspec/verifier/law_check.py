@@ -27,7 +27,7 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import attrs
 
-from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError, WorkLimitError
+from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
@@ -159,7 +159,7 @@ def _elsewhere() -> Iterator[None]:
     """Outside the space of the claim a plugin may raise any exception, because no other code calls it there."""
     try:
         yield
-    except (ContradictedError, WorkLimitError):
+    except ContradictedError:
         raise
     except Exception:  # noqa: S110 - then nothing is compared there, which the verdict says
         pass
@@ -462,7 +462,7 @@ class _LawPairs:
             try:
                 self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
             except DpspecError as fault:
-                if isinstance(fault, WorkLimitError) or (isinstance(fault, PluginContractError) and not self.is_reduced):
+                if isinstance(fault, PluginContractError) and not self.is_reduced:
                     raise
                 self.laws[dataset] = None
                 self.reason = self.reason or str(fault)
@@ -486,7 +486,7 @@ class _LawPairs:
 
         try:
             return bool(guarded(chosen.name, judge))
-        except (PluginContractError, WorkLimitError):
+        except PluginContractError:
             raise
         except DpspecError:  # no formula is known for the two
             return None

@@ -298,6 +298,13 @@ class NoFormulaError(DpspecError, LookupError):
     exit_code = 3
 
 
+class WorkLimitError(DpspecError):
+    """A search spent its limit of work, in units that do not depend on the machine; what it asks is undecided."""
+
+    code = "work-limit"
+    exit_code = 3
+
+
 class NumericalError(DpspecError, ArithmeticError):
     """An enclosure stayed too wide to decide, at the largest precision that is tried."""
 

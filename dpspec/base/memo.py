@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
-from typing import ParamSpec, TypeVar
+from typing import Generic, ParamSpec, TypeVar
+
+from dpspec.base.work import current_search, spend, spent
 
 Accepted = ParamSpec("Accepted")
 Memoized = TypeVar("Memoized")
@@ -17,6 +19,9 @@ Keyed = TypeVar("Keyed")
 
 def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[Accepted, Memoized]]:
     """Keep the latest answers of a function, as `functools.lru_cache` does, where its arguments can be hashed.
+
+    The work that an answer took (`dpspec.base.work`) is counted again, once in each limited search that finds it: whether a
+    search ends does not depend on what was computed before.
 
     Args:
         maxsize: how many answers are kept.
@@ -29,12 +34,15 @@ def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[A
     """
 
     def decorate(function: Callable[Accepted, Memoized]) -> Callable[Accepted, Memoized]:
-        kept = functools.lru_cache(maxsize=maxsize)(function)
+        @functools.lru_cache(maxsize=maxsize)
+        def kept(*args: Accepted.args, **kwargs: Accepted.kwargs) -> _Answer[Memoized]:
+            before = spent()
+            return _Answer(function(*args, **kwargs), spent() - before)
 
         @functools.wraps(function)
         def call(*args: Accepted.args, **kwargs: Accepted.kwargs) -> Memoized:
             try:
-                return kept(*args, **kwargs)  # type: ignore[arg-type]  # whether they can be hashed is what is tried
+                return kept(*args, **kwargs).found()  # type: ignore[arg-type]  # whether they can be hashed is what is tried
             except TypeError:
                 if is_hashable((*args, *kwargs.values())):
                     raise
@@ -45,6 +53,21 @@ def memoize(maxsize: int) -> Callable[[Callable[Accepted, Memoized]], Callable[A
         return call
 
     return decorate
+
+
+class _Answer(Generic[Memoized]):
+    """An answer that is kept, with its work and the search in which that was counted last."""
+
+    __slots__ = ("answer", "search", "work")
+
+    def __init__(self, answer: Memoized, work: int) -> None:
+        self.answer, self.work, self.search = answer, work, current_search()
+
+    def found(self) -> Memoized:
+        if self.work and self.search != current_search():
+            spend(self.work)
+            self.search = current_search()
+        return self.answer
 
 
 def is_hashable(value: object) -> bool:

@@ -288,11 +288,11 @@ class ContingencyTables(UnorderedRecords):
 
     def of(self, cells: tuple[Hashable, ...]) -> Dataset:
         counts = Counter(cells)
-        return tuple(counts[kind] for kind in all_records(self.attributes))
+        return tuple(counts[kind] for kind in _listed_cells(self))
 
     def cells_of(self, dataset: Dataset) -> tuple[Any, ...]:
         counts = cast("tuple[int, ...]", dataset)
-        return tuple(kind for kind, count in zip(self.kinds(), counts, strict=True) for _ in range(count))
+        return tuple(kind for kind, count in zip(_listed_cells(self), counts, strict=True) for _ in range(count))
 
     def miniature(self, mentioned: Mentioned, records: int) -> DatasetSpace | None:
         """Tables of the same cells with few records: one of fewer cells is a shorter tuple, and no dataset of this space."""
@@ -570,6 +570,12 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
             person=restrict_attributes(self.person, mentioned),
             least=least, most=most, members=2 if self.members is None else min(self.members, 2),
         )  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def _listed_cells(space: ContingencyTables) -> tuple[Hashable, ...]:
+    """The cells of a table, which each of its datasets is read with: at most `CELLS_LISTED`."""
+    return tuple(space.kinds())
 
 
 @lru_cache(maxsize=64)

@@ -17,9 +17,11 @@ from dpspec.base.errors import (
     DpspecError,
     NoFormulaError,
     NotEnumerableError,
+    WorkLimitError,
 )
 from dpspec.base.exact import INFINITY, Bracket, Number
 from dpspec.base.memo import key_of, memoize
+from dpspec.base.work import limited
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
@@ -89,6 +91,9 @@ def _by(family: Callable[..., Iterator[Candidate]], source: Source) -> Candidate
 MOST_UNDECIDED = 24
 """After so many candidates whose laws no precision decides, no further ones are checked."""
 
+MOST_OF_FAMILY, MOST_OF_ALL = 500_000, 1_000_000
+"""Units of `dpspec.base.work`, of about one microsecond each, of one family of candidates, and of the whole search."""
+
 OUTSIDE = "which dataset it is, where the space of the premise does not have it"
 
 FAMILIES: dict[str, CandidateFamily] = {
@@ -139,12 +144,28 @@ def search_separation(
     Of candidates that put the same two laws on their pair only the one with the least allowance is checked. No more candidates
     are checked after `MOST_UNDECIDED` whose laws no precision decides: these are the ones that take long.
     """
-    tried, kept = [], _KeptPairs(conclusion)
     if families is None:
         families = OF_DIFFERENT_DATA if describe_different_data(premise.space, conclusion.space) else FAMILIES
-    for words, family in families.items():
-        proposed, problem = 0, ""
-        try:
+    tried, kept = [], _KeptPairs(conclusion)
+    try:
+        with limited(MOST_OF_ALL):
+            for words, family in families.items():
+                found, said = _in_family(family, premise, conclusion, judge, kept)
+                if found is not None:
+                    return SeparationSearch(separation=found)
+                tried.append(f"{words}: {said}")
+    except WorkLimitError:
+        tried.append("more would exceed the work limit")
+    return SeparationSearch(separation=None, tried=tuple(tried))
+
+
+def _in_family(
+    family: CandidateFamily, premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge, kept: _KeptPairs
+) -> tuple[Separation | None, str]:
+    """The first candidate of a family that separates the two, and what was tried, in words."""
+    proposed, problem = 0, ""
+    try:
+        with limited(MOST_OF_FAMILY):
             for candidate in family(premise, conclusion):
                 proposed += 1
                 if kept.undecided >= MOST_UNDECIDED:
@@ -152,11 +173,12 @@ def search_separation(
                     break
                 found = None if kept.holds(candidate) else _checked(candidate, premise, conclusion, judge, kept)
                 if found is not None:
-                    return SeparationSearch(separation=found)
-        except NotEnumerableError as fault:  # a block that needs the list of a space that has none
-            problem = f"; stopped: {fault}"
-        tried.append((f"{words}: {proposed} mechanisms" if proposed else f"{words}: nothing to try") + problem)
-    return SeparationSearch(separation=None, tried=tuple(tried))
+                    return found, ""
+    except NotEnumerableError as fault:  # a block that needs the list of a space that has none
+        problem = f"; stopped: {fault}"
+    except WorkLimitError:
+        problem = "; stopped: more would exceed the work limit"
+    return None, (f"{proposed} mechanisms" if proposed else "nothing to try") + problem
 
 
 class _KeptPairs:

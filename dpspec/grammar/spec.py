@@ -25,6 +25,7 @@ from dpspec.base.errors import (
 from dpspec.base.exact import ZERO, Number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
+from dpspec.base.work import spend
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
@@ -38,6 +39,9 @@ _BLOCKS: dict[str, type] = {
     "output_divergence": OutputDivergence,
     "budget": Budget,
 }
+
+_WORK_OF_A_DISTANCE = 3
+"""Units of work of a distance between two small datasets."""
 
 
 @attrs.frozen(kw_only=True)
@@ -90,6 +94,7 @@ class PrivacySpec(Showable):
         Raises:
             PluginContractError: when the divergence returns something else than an exact number of at least 0.
         """
+        spend(_WORK_OF_A_DISTANCE)
         found = self.input_divergence.distance(left, right, self.space)
         if type(found) is not Number or ((found.rational_part < 0 or found.logs) and found < ZERO):
             raise PluginContractError(

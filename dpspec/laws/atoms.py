@@ -10,9 +10,10 @@ masses kept, can only raise it. The two differ in second order of the width of t
 
 from __future__ import annotations
 
+import functools
 import math
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property, cmp_to_key
 
@@ -21,10 +22,15 @@ from flint import arb, ctx, fmpq
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
 from dpspec.base.log_linear import ball
+from dpspec.base.work import spend
 from dpspec.laws.cumulant import AtomSum, Cumulant, supremum
 from dpspec.laws.dichotomy import INFINITE, NOTHING, BallDichotomy, Cell, Cells, CellsAt, Dichotomy, Finite, Growth
-from dpspec.laws.numeric import ball_exponential, positive, rational_exponential
+from dpspec.laws.numeric import ball_exponential, positive, rational_exponential, spend_on_balls
 
+_WORK_OF_A_LOGARITHM = 16
+"""Units of work of an exact logarithm."""
+_BITS_PER_UNIT = 1 << 10
+"""So many bits of exact powers take a unit of work."""
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
 
@@ -74,6 +80,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
     @cached_property
     def by_ratio(self) -> tuple[tuple[int, int], ...]:
         """The weights (p, q) with equal likelihood ratios merged, the largest ratio first."""
+        spend(2 * len(self.p_weights))
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         for (p, q), times in Counter(zip(self.p_weights, self.q_weights, strict=True)).items():  # most atoms are equal to others
             common = math.gcd(p, q)
@@ -92,6 +99,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
 
     def product(self, other: FiniteDichotomy) -> FiniteDichotomy:
         """The pair of product laws; atoms of equal ratio are merged, so that n equal factors stay small."""
+        spend(len(self.by_ratio) * len(other.by_ratio))
         pairs = [(p * r, q * s) for p, q in self.by_ratio for r, s in other.by_ratio]
         joint = FiniteDichotomy(
             tuple(p for p, _ in pairs),
@@ -147,6 +155,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
         factor = rational_exponential(threshold)
         if factor is None:
             return Dichotomy.hockey_stick(self, threshold, precision=precision)
+        spend(len(self.p_weights))
         p_scale = self.q_total * factor.denominator
         q_scale = self.p_total * factor.numerator
         gains = (p * p_scale - q * q_scale for p, q in zip(self.p_weights, self.q_weights, strict=True))
@@ -188,11 +197,13 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
             power_mean = self._power_sum(int(order))
             return Bracket.exactly(ln(power_mean) / (order - 1))
         with ctx.workprec(precision + 32 + order.numerator.bit_length()):
+            spend_on_balls(2 * len(self.by_ratio))
             exponent = ball(order - 1)
             return Bracket.around(self._sum(ctx.prec).value(exponent) / exponent, least=0)
 
     def _power_sum(self, order: int) -> Fraction:
         """sum_i p_i^order q_i^(1 - order)."""
+        spend(order * len(self.by_ratio) * self.p_total.bit_length() // _BITS_PER_UNIT)
         scale = Fraction(self.q_total, self.p_total) ** order / self.q_total
         total = fmpq(0)
         for p, q in self.by_ratio:
@@ -205,6 +216,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
         """sum_i p_i ln(p_i / q_i), exactly."""
         if not self.by_ratio[0][1]:
             return INFINITY
+        spend(_WORK_OF_A_LOGARITHM * len(self.by_ratio))
         logs = (ln(Fraction(p * self.q_total, q * self.p_total)) * Fraction(p, self.p_total) for p, q in self.by_ratio if p)
         return sum(logs, ZERO)
 
@@ -235,6 +247,8 @@ IDENTICAL = FiniteDichotomy((1,), (1,), 1, 1)
 _SPREAD_BITS = 10
 """A cell is spread only when its two masses are known to this many bits more than the width of its ratio range;
 a narrower one is kept as it is, with the whole range."""
+_COARSE_BITS, _COARSE_CELLS = 64, 256
+"""The cells of a coarse pair: merged with their neighbours, they change a divergence by less than one part in 2^12 or so."""
 
 
 def merge(cells: Cells) -> Cells:
@@ -287,6 +301,28 @@ def _pieces(cell: Cell) -> Cells:
     return top, Cell(q_low * bottom, q_low, cell.low, cell.low)
 
 
+def compress(cells: Sequence[Cell], limit: int) -> Cells:
+    """At most about `limit` cells: neighbours in the order of the ratio are joined, and keep the whole range of both."""
+    if len(cells) <= limit:
+        return tuple(cells)
+    groups: dict[tuple[bool, bool, bool, bool], list[Cell]] = {}
+    for cell in cells:
+        kind = (cell.low.is_finite(), cell.high.is_finite(), cell.p.is_zero(), cell.q.is_zero())
+        groups.setdefault(kind, []).append(cell)
+    joined: list[Cell] = []
+    for group in groups.values():
+        group.sort(key=lambda cell: float(cell.low) if cell.low.is_finite() else float(cell.high))
+        size = -(-len(group) * len(groups) // limit)
+        joined += [_join(group[i : i + size]) for i in range(0, len(group), size)]
+    return tuple(joined)
+
+
+def _join(cells: Sequence[Cell]) -> Cell:
+    p, q = sum((cell.p for cell in cells), arb(0)), sum((cell.q for cell in cells), arb(0))
+    low = functools.reduce(arb.min, (cell.low for cell in cells))
+    return Cell(p, q, low, functools.reduce(arb.max, (cell.high for cell in cells)))
+
+
 @attrs.frozen(eq=False)
 class Between(Dichotomy):
     """A pair above each of `lowers` and below each of `uppers` in the Blackwell order."""
@@ -323,6 +359,9 @@ class Between(Dichotomy):
 
     def _concentration(self, precision: int) -> Bracket:
         return self._meet(lambda pair: pair.concentration(precision=precision))
+
+    def coarse(self) -> Dichotomy:
+        return self.lowers[0].coarse()
 
     def below(self) -> Dichotomy:
         return self.lowers[0]
@@ -365,6 +404,9 @@ class Sandwich(Between):
 
     def cells(self, precision: int) -> Cells:
         return self.raw.cells(precision)
+
+    def coarse(self) -> Dichotomy:
+        return BallDichotomy(lambda precision: merge(compress(self.raw.cells(min(precision, _COARSE_BITS)), _COARSE_CELLS)))
 
     def below(self) -> Dichotomy:
         return self

@@ -17,10 +17,11 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import NumberLike, rational
 from dpspec.base.memo import memoize
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, Between, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, KnownLaw, Law, NotALaw, OutputValue, Parts, atomic, general
-from dpspec.laws.numeric import hull, positive
+from dpspec.laws.numeric import hull, positive, spend_on_balls
 from dpspec.laws.one_of import InOneOf
 from dpspec.laws.products import UnionDichotomy, power, product_of
 from dpspec.laws.samples import drawn, sampled
@@ -29,6 +30,8 @@ _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
 _LISTED = 1 << 18
 """Above so many outcomes a product is not listed."""
+_WORK_OF_AN_IMAGE = 4
+"""So many exponentials take as long as to find one image and its mass."""
 
 
 def product(laws: Sequence[Law]) -> Law:
@@ -82,6 +85,7 @@ class Product(AtomicLaw):
             windows = [atomic(law).window(precision) for law in self.laws]
             outcomes = math.prod(map(len, windows))
             if outcomes <= _MOST_OUTCOMES or (precision <= _LEAST_PRECISION and outcomes <= _LISTED):
+                spend(outcomes)
                 return list(itertools.product(*windows))
             if precision <= _LEAST_PRECISION:
                 raise NoFormulaError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")
@@ -160,7 +164,9 @@ def _images(law: PushForward, precision: int) -> tuple[dict[OutputValue, arb], a
     images: dict[OutputValue, arb] = {}
     source = atomic(law.law)
     with ctx.workprec(precision + 32):
-        for outcome in source.window(precision):
+        outcomes = source.window(precision)
+        spend_on_balls(_WORK_OF_AN_IMAGE * len(outcomes))
+        for outcome in outcomes:
             image = law.function(outcome)
             images[image] = images.get(image, arb(0)) + source.mass(outcome, precision)
         if isinstance(source, FiniteLaw):

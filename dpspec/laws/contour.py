@@ -43,6 +43,7 @@ from dpspec.base.errors import NumericalError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.log_linear import ceiling_of, floor_of
 from dpspec.base.types import Floats
+from dpspec.base.work import spend
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import BallDichotomy, Dichotomy
@@ -70,6 +71,8 @@ _FARTHEST = 2.0**20
 _LARGEST_ERROR = 2.0**-21
 _LARGEST_POWER = 700.0
 _NEAR_PLACES = 128
+_POINTS_PER_UNIT = 8
+"""So many points of a line take a unit of work: about ten operations on arrays each."""
 _NEWTON, _CLOSE = 40, 2.0**-44
 _STEPS = 12
 _SUM = "i,i->"
@@ -408,6 +411,7 @@ class ContourLine:
 
     def _turned(self, point: float) -> Complexes:
         """e^(-i s x) at all heights, as products of two: one for m modulo a power of two, and one for the rest."""
+        spend(len(self.places) // _POINTS_PER_UNIT)
         turn, last = -1j * (self.step * point), int(self.places[-1])
         near, far = np.arange(_NEAR_PLACES), np.arange(0, last + 1, _NEAR_PLACES)
         whole = np.multiply.outer(np.exp(turn * far), np.exp(turn * near)).ravel()
@@ -573,6 +577,7 @@ class Contour(TiltedCurve):
         mantissa, exponent = math.frexp(2 * math.pi / period)
         step = math.ldexp(math.floor(mantissa * 16) / 16, exponent)  # few bits, so that its multiples are exact
         last, added = self._end(tilt, step)
+        spend(last // _POINTS_PER_UNIT)
         heights = step * np.arange(last + 1, dtype=np.float64)
         weights = np.where(heights > 0, 2.0, 1.0)
         total = self.mu_squared + added
@@ -623,6 +628,7 @@ class Contour(TiltedCurve):
             start = 0
             while start < len(rows):
                 stop = start + max(1, min(most, _BATCH // max(len(active), 1)))
+                spend((stop - start) * len(active) // _POINTS_PER_UNIT)
                 values = np.ones(len(active), dtype=np.complex128)
                 for row in group.ratios(rows[start:stop], heights[active], tilt):
                     values *= row

@@ -14,17 +14,21 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import lru_cache
 
 import attrs
 from flint import arb, ctx
 
 from dpspec.base.exact import Bracket, Number
-from dpspec.laws.numeric import hull, positive
+from dpspec.base.memo import memoize
+from dpspec.laws.numeric import hull, positive, spend_on_balls
 
 _TERMS = 1 << 19
 _FEWEST, _MOST = 256, 4096
 """The search stops after about _TERMS exponentials: between _FEWEST and _MOST evaluations of the cumulant."""
+_WORK_OF_A_FORMULA = 16
+"""A value takes so many exponentials in addition to those of its atoms, whether it has some or is known in closed form."""
+_DERIVATIVES = 4
+"""The four derivatives take about as long as so many values."""
 _PIECES = 160
 """The largest number of pieces in the proof of monotony near the limit."""
 
@@ -153,7 +157,7 @@ class _Question:
     cumulant: Cumulant = attrs.field(eq=False)
 
 
-@lru_cache(maxsize=256)
+@memoize(maxsize=256)
 def _searched(asked: _Question) -> Bracket | None:
     return _CumulantSearch.start(asked.cumulant, asked.top.enclose(ctx.prec), asked.precision).run()
 
@@ -216,6 +220,7 @@ class _CumulantSearch:
     def value(self, s: arb) -> arb:
         """K(s); what it says about the supremum is recorded."""
         self.evaluations += 1
+        spend_on_balls(_WORK_OF_A_FORMULA + self.cumulant.size)
         value = self.cumulant.value(s)
         ratio = value / (s * (1 + s))
         self.best = self.best.max(ratio.lower())
@@ -305,6 +310,7 @@ def _curvature_sign(cumulant: Cumulant, left: arb, right: arb) -> int:
     g''' = K'''' s (1 + s) + 2 K''' (1 + 2 s), in which nothing cancels.
     """
     s = hull(left, right)
+    spend_on_balls(_DERIVATIVES * (_WORK_OF_A_FORMULA + cumulant.size))
     first, second, third, fourth = cumulant.derivatives(s)
     direct = third * s * (1 + s) + second * (1 + 2 * s) - 2 * first
     slope = fourth * s * (1 + s) + 2 * third * (1 + 2 * s)

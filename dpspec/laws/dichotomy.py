@@ -22,8 +22,9 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, NumericalError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, number, rational
 from dpspec.base.log_linear import ball, ceiling_of
+from dpspec.base.work import spend
 from dpspec.laws.cumulant import AtomSum, Cumulant, enclosed_limit, supremum
-from dpspec.laws.numeric import ball_exponential, hull, last_above, positive
+from dpspec.laws.numeric import ball_exponential, hull, last_above, positive, spend_on_balls
 
 NOTHING = Bracket.exactly(ZERO)
 INFINITE = Bracket.exactly(INFINITY)
@@ -75,6 +76,7 @@ class Dichotomy(ABC):
         threshold = number(epsilon, "epsilon")
         if threshold.is_infinite:
             raise ParameterError("epsilon", "must be finite here", "ask max_log_ratio whether P has mass where Q has none")
+        spend(WORK_OF_A_FORMULA)
         if self.max_log_ratio(precision=precision).upper <= threshold:
             return NOTHING
         if self.singular_mass(precision=precision).lower == 1:
@@ -91,6 +93,7 @@ class Dichotomy(ABC):
         slack = _fraction(delta, "delta")
         if slack < 0:
             raise ParameterError("delta", "must be at least 0", value=delta)
+        spend(WORK_OF_A_FORMULA)
         if slack >= 1 or self.is_identical:
             return NOTHING
         top = self.max_log_ratio(precision=precision)
@@ -104,6 +107,7 @@ class Dichotomy(ABC):
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
+        spend(WORK_OF_A_FORMULA)
         return (
             NOTHING
             if self.is_identical
@@ -112,6 +116,7 @@ class Dichotomy(ABC):
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (Bun and Steinke 2016, Definition 1.1)."""
+        spend(WORK_OF_A_FORMULA)
         return (
             NOTHING
             if self.is_identical
@@ -155,6 +160,10 @@ class Dichotomy(ABC):
 
     def above(self) -> Dichotomy:
         """A pair that can simulate this one."""
+        return self
+
+    def coarse(self) -> Dichotomy:
+        """A pair that this one can simulate and that is quick to evaluate: for lower bounds that need few bits."""
         return self
 
     # -- what a subclass provides -----------------------------------------------------------------
@@ -342,6 +351,8 @@ def _fraction(value: NumberLike, subject: str) -> Fraction:
 
 _GRID = (1, "65/64", "9/8", "5/4", "3/2", 2, 3, 4, 6, 8, 16, 32, 64)
 _LARGEST_STEP = 1 << 16
+_WORK_OF_A_CELL = 4
+"""So many exponentials take as long as to merge or to spread one cell."""
 
 
 @attrs.frozen
@@ -444,7 +455,9 @@ class BallDichotomy(Dichotomy, Growth):
     def cells(self, precision: int) -> Cells:
         if precision not in self._known:
             with ctx.workprec(precision + 32):
-                self._known[precision] = tuple(cell for cell in self.cells_at(precision) if not cell.is_empty)
+                found = tuple(cell for cell in self.cells_at(precision) if not cell.is_empty)
+                spend_on_balls(_WORK_OF_A_CELL * len(found))
+                self._known[precision] = found
         return self._known[precision]
 
     def cumulant(self, precision: int) -> Callable[[int], Cumulant] | None:
@@ -465,6 +478,7 @@ class BallDichotomy(Dichotomy, Growth):
         if self.top is not None:
             return self.top
         lower, upper = arb(0), arb(0)
+        spend(len(self.cells(precision)))
         for cell in self.cells(precision):
             if not cell.p.is_zero():
                 upper = upper.max(cell.high.upper())
@@ -485,6 +499,7 @@ class BallDichotomy(Dichotomy, Growth):
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         with ctx.workprec(precision + 32):
             threshold, factor = epsilon.enclose(precision + 32), ball_exponential(epsilon, precision + 32)
+            spend_on_balls(len(self.cells(precision)))
             total = sum((cell.gain(threshold, factor) for cell in self.cells(precision)), arb(0))
             return Bracket.around(total.min(arb(1)), least=0)
 
@@ -523,6 +538,7 @@ class BallDichotomy(Dichotomy, Growth):
         if any(cell.is_singular and cell.p > 0 for cell in cells):
             return INFINITE
         with ctx.workprec(precision + 32):
+            spend_on_balls(len(cells))
             inside = [cell for cell in cells if cell.high.is_finite()]
             if order == 1:
                 value = sum((cell.divergence() for cell in inside), arb(0))

@@ -25,6 +25,7 @@ from flint import arb, ctx, fmpq, fmpq_poly
 from dpspec.base.errors import NumericalError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ln, number, rational
 from dpspec.base.log_linear import ball
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw, OutputValue
@@ -240,10 +241,15 @@ def read(value: object) -> Exponential | None:
     return Exponential(((Fraction(0), constant),)) if constant else Exponential()
 
 
+_WORK_OF_A_TERM = 8
+"""Units of work of one term of a sum of powers: a few operations on fractions."""
+
+
 def _collected(terms: Iterable[tuple[Fraction, Fraction]]) -> Terms:
     found: dict[Fraction, Fraction] = {}
     for power, factor in terms:
         found[power] = found.get(power, Fraction(0)) + factor
+    spend(_WORK_OF_A_TERM * len(found))
     return tuple(sorted((power, factor) for power, factor in found.items() if factor))
 
 
@@ -342,6 +348,10 @@ def _text(terms: Terms) -> str:
 # --- laws -----------------------------------------------------------------------------------------
 
 
+_WORK_OF_A_HASH = 8
+"""Units of work of the hash of one probability."""
+
+
 @attrs.frozen
 class ExponentialLaw(AtomicLaw):
     """A law on finitely many outcomes with probabilities in Q(e^r); use `finite_law` to make one."""
@@ -352,6 +362,7 @@ class ExponentialLaw(AtomicLaw):
 
     @_masses.default
     def _unordered(self) -> frozenset[tuple[OutputValue, Exponential]]:
+        spend(_WORK_OF_A_HASH * len(self.probabilities))
         return frozenset(self.probabilities)
 
     @property

@@ -31,6 +31,7 @@ from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.types import Floats
+from dpspec.base.work import spend
 from dpspec.laws.dichotomy import NOTHING, Dichotomy
 from dpspec.laws.pieces import UNIT, Lattice, LossPieces, Spread, Tilted, loss_pieces, total
 
@@ -145,6 +146,8 @@ def escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction:
 
 
 _SMALLEST, _LARGEST = 1 << 12, 1 << 22
+_POINTS_PER_UNIT = 16
+"""So many losses take a unit of work: an exponential in doubles each."""
 _DEVIATIONS = 20
 """The window, in standard deviations of the composed loss."""
 _UNSEEN = 2.0**-80
@@ -410,6 +413,7 @@ def _span(laid: Sequence[tuple[LossPieces, int, Lattice]]) -> float:
 
 
 def _log_moment(pieces: LossPieces, tilt: float) -> float:
+    spend(len(pieces.losses) // _POINTS_PER_UNIT)
     powers = tilt * pieces.losses
     top = float(np.max(powers, initial=-math.inf))
     return top + math.log(total(np.exp(powers - top) * pieces.masses)) if math.isfinite(top) else -math.inf

@@ -28,6 +28,7 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, NumberLike, rational
 from dpspec.base.log_linear import ball
 from dpspec.base.promises import Promising
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.location import (
@@ -40,7 +41,7 @@ from dpspec.laws.location import (
     ratio_supremum,
     tail_sign,
 )
-from dpspec.laws.numeric import whole_number
+from dpspec.laws.numeric import spend_on_balls, whole_number
 
 
 class NotALaw(ParameterError):
@@ -75,6 +76,9 @@ OutputValue = Hashable
 
 _PROBE = 8
 """The precision at which it is tested whether a law can list its atoms."""
+
+_WORK_OF_A_CELL = 6
+"""So many exponentials take as long as to make one cell."""
 
 
 class Kind(enum.Enum):
@@ -166,6 +170,7 @@ def general(p: KnownLaw, q: KnownLaw) -> Dichotomy:
 def listed_cells(p_parts: Parts, q_parts: Parts, precision: int) -> Cells:
     """One cell for every listed outcome, and one for all the others."""
     outcomes = dict.fromkeys(itertools.chain.from_iterable(atomic(part).window(precision) for _, part in p_parts + q_parts))
+    spend_on_balls(len(outcomes) * (_WORK_OF_A_CELL + len(p_parts) + len(q_parts)))
     both = (_masses(parts, outcomes, precision) for parts in (p_parts, q_parts))
     cells = [Cell.atom(p, q) for p, q in zip(*both, strict=True)]
     p_rest = _rest(p_parts, [cell.p for cell in cells])
@@ -216,6 +221,7 @@ class FiniteLaw(AtomicLaw):
     kind: ClassVar[Kind] = Kind.ATOMS
 
     def __attrs_post_init__(self) -> None:
+        spend(len(self.weights))
         if sum(self.weights.values()) != self.total or min(self.weights.values(), default=0) <= 0:
             raise NotALaw("weights", "must be positive and sum to the total", "use FiniteLaw.of", value=dict(self.weights))
 

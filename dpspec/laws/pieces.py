@@ -31,6 +31,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NoFormulaError, NumericalError
 from dpspec.base.log_linear import ceiling_of, floor_of
 from dpspec.base.types import Floats
+from dpspec.base.work import spend
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift
 from dpspec.laws.dichotomy import Cell, Dichotomy
@@ -53,6 +54,8 @@ _MOST_CELLS = 1 << 20
 _FARTHEST = 2.0**20
 """Losses beyond are not put on a grid."""
 
+_POINTS_PER_UNIT, _POINTS_OF_TRANSFORM = 8, 4
+"""So many points of a grid take a unit of work: a few exponentials in doubles, or a Fourier transform with its powers."""
 _PRECISION = 96
 _LEAST = 1e-300
 """Cells of less probability are no normal doubles; they join the rest."""
@@ -571,6 +574,7 @@ class Tilted:
         if count > size:
             first = round(mean / step) - size // 2
             outside = _escapes(factors, step, (first * step, (first + size) * step), (mean, variance))
+        spend((1 + len(factors)) * size // _POINTS_OF_TRANSFORM)
         transform, noise = np.ones(size // 2 + 1, dtype=np.complex128), 0.0
         for factor in factors:
             places = np.arange(len(factor.masses)) % size
@@ -600,6 +604,7 @@ class Tilted:
         """
         start = max(0, math.floor(threshold / self.step) + 1 - self.first)
         stop = start + math.ceil(_FAR / (self.tilt * self.step)) + 1
+        spend(len(self.masses[start:stop]) // _POINTS_PER_UNIT)
         heights = (self.first + start) * self.step - threshold + self.step * np.arange(len(self.masses[start:stop]))
         kernel = np.exp(-self.tilt * heights) * -np.expm1(-heights)
         kernel[heights <= 0] = 0.0

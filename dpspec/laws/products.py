@@ -19,7 +19,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NumericalError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
 from dpspec.base.log_linear import ball, dyadic
-from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich
+from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich, compress
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
 from dpspec.laws.dichotomy import (
@@ -41,7 +41,7 @@ from dpspec.laws.dichotomy import (
     releases_of,
     total,
 )
-from dpspec.laws.numeric import ball_exponential, binomial_tail, hull
+from dpspec.laws.numeric import ball_exponential, binomial_tail, hull, spend_on_balls
 
 if TYPE_CHECKING:
     from dpspec.laws.grid import TiltedCurve, Totals
@@ -147,6 +147,8 @@ class Convolved(Dichotomy, Composite):
 
 
 _CELLS_PER_BIT = 4
+_WORK_OF_A_CELL = 2
+"""So many exponentials take as long as to multiply two cells."""
 _FEW_FACTORS = 2
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 
@@ -406,31 +408,13 @@ class ProductDichotomy(Convolved, Growth):
         limit = _CELLS_PER_BIT * precision
         with ctx.workprec(precision + 32):
             pictures = [compress(factor.cells(precision), limit) for factor in self.factors]
-            return functools.reduce(
-                lambda left, right: compress([one.times(two) for one in left for two in right], limit), pictures
-            )
+            return functools.reduce(lambda left, right: compress(_joint(left, right), limit), pictures)
 
 
-def compress(cells: Sequence[Cell], limit: int) -> Cells:
-    """At most about `limit` cells: neighbours in the order of the ratio are joined, and keep the whole range of both."""
-    if len(cells) <= limit:
-        return tuple(cells)
-    groups: dict[tuple[bool, bool, bool, bool], list[Cell]] = {}
-    for cell in cells:
-        kind = (cell.low.is_finite(), cell.high.is_finite(), cell.p.is_zero(), cell.q.is_zero())
-        groups.setdefault(kind, []).append(cell)
-    joined: list[Cell] = []
-    for group in groups.values():
-        group.sort(key=lambda cell: float(cell.low) if cell.low.is_finite() else float(cell.high))
-        size = -(-len(group) * len(groups) // limit)
-        joined += [_join(group[i : i + size]) for i in range(0, len(group), size)]
-    return tuple(joined)
-
-
-def _join(cells: Sequence[Cell]) -> Cell:
-    p, q = sum((cell.p for cell in cells), arb(0)), sum((cell.q for cell in cells), arb(0))
-    low = functools.reduce(arb.min, (cell.low for cell in cells))
-    return Cell(p, q, low, functools.reduce(arb.max, (cell.high for cell in cells)))
+def _joint(left: Cells, right: Cells) -> list[Cell]:
+    """The cells of the product of two pairs."""
+    spend_on_balls(_WORK_OF_A_CELL * len(left) * len(right))
+    return [one.times(two) for one in left for two in right]
 
 
 def _escape(masses: Iterable[Number]) -> Fraction:

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dpspec.base.promises import is_a as is_a
     from dpspec.base.randomness import Randomness as Randomness
     from dpspec.base.types import AnyIntegers as AnyIntegers, Floats as Floats, Integers as Integers, Mask as Mask
+    from dpspec.base.work import limited as limited, spend as spend
     from dpspec.blocks.budget import Budget as Budget, UniformBudget as UniformBudget
     from dpspec.blocks.input_divergence import Bound as Bound, InputDivergence as InputDivergence, Relation as Relation
     from dpspec.blocks.invariant import Invariant as Invariant, LinearMap as LinearMap, Marginal as Marginal
@@ -121,6 +122,10 @@ _HOMES = {
         "Floats",
         "Integers",
         "Mask",
+    ),
+    "dpspec.base.work": (
+        "limited",
+        "spend",
     ),
     "dpspec.blocks.budget": (
         "Budget",

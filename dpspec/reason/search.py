@@ -26,9 +26,18 @@ from typing import Any
 import attrs
 
 from dpspec.base.display import Showable
-from dpspec.base.errors import DpspecError, Faults, IncompatibleBlocksError, ParameterError, PluginContractError, raised_at
+from dpspec.base.errors import (
+    DpspecError,
+    Faults,
+    IncompatibleBlocksError,
+    ParameterError,
+    PluginContractError,
+    WorkLimitError,
+    raised_at,
+)
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.promises import is_a
+from dpspec.base.work import limited
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
 from dpspec.grammar.rule import Conversion, Rule, Step
@@ -126,6 +135,9 @@ class Derivation(Showable):
 DEPTH = 8
 """No derivation is longer than this: one step for each block, and conversions and paths between."""
 
+MOST_SEARCHED = 500_000
+"""Units of `dpspec.base.work`, of about one microsecond each; where they are spent, what was reached so far is the answer."""
+
 VISITED = 500
 """The largest number of specifications that are visited."""
 
@@ -173,13 +185,30 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
     rules = by_right_names(rules, premise, goal)
     wanted = key_of_blocks(goal)
     reached: dict[object, tuple[Step, ...]] = {key_of_blocks(premise): ()}
-    waiting = deque([premise])
-    nearest = premise
+    nearest = [premise]
+    try:
+        with limited(MOST_SEARCHED):
+            _spread(reached, nearest, goal, rules)
+            if wanted not in reached:
+                last = pair_by_pair(premise, goal, rules) or event_by_event(premise, goal)
+                reached |= {} if last is None else {wanted: (last,)}
+    except WorkLimitError:  # what was reached so far stays reached
+        pass
+    arrived = wanted in reached
+    steps = reached[wanted if arrived else key_of_blocks(nearest[-1])]
+    return SearchResult(derivation=Derivation(premise=premise, steps=steps), arrived=arrived)
+
+
+def _spread(
+    reached: dict[object, tuple[Step, ...]], nearest: list[PrivacySpec], goal: PrivacySpec, rules: Sequence[Rule]
+) -> None:
+    """Add what is reached by rules, breadth first, and the specifications that agree with the goal in more and more blocks."""
+    wanted, waiting = key_of_blocks(goal), deque(nearest)
     while waiting and wanted not in reached and len(reached) < VISITED:
         here = waiting.popleft()
         before = reached[key_of_blocks(here)]
-        if agreement(here, goal) > agreement(nearest, goal):
-            nearest = here
+        if agreement(here, goal) > agreement(nearest[-1], goal):
+            nearest.append(here)
         if len(before) >= DEPTH:
             continue
         for step in _proposed(here, goal, rules):
@@ -187,12 +216,6 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
             if after not in reached:
                 reached[after] = (*before, step)
                 waiting.append(step.after)
-    if wanted not in reached:
-        last = pair_by_pair(premise, goal, rules) or event_by_event(premise, goal)
-        reached |= {} if last is None else {wanted: (last,)}
-    arrived = wanted in reached
-    steps = reached[wanted if arrived else key_of_blocks(nearest)]
-    return SearchResult(derivation=Derivation(premise=premise, steps=steps), arrived=arrived)
 
 
 def _proposed(here: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Iterator[Step]:

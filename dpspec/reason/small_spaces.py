@@ -11,6 +11,7 @@ import attrs
 from dpspec.base.errors import DpspecError, NotEnumerableError, NumericalError
 from dpspec.base.exact import INFINITY, Bracket, Number
 from dpspec.base.memo import memoize
+from dpspec.base.work import whole
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import all_records, restrict_attributes
@@ -88,7 +89,8 @@ class _Remembered(Generic[_Item]):
                 if self.fault is not None:
                     raise self.fault
                 try:
-                    following = next(self.source, None)
+                    with whole():
+                        following = next(self.source, None)
                 except DpspecError as fault:
                     self.fault = fault
                     raise

@@ -34,10 +34,12 @@ from dpspec.base.errors import (
     ParameterError,
     PluginContractError,
     TableError,
+    WorkLimitError,
     raised_at,
 )
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
+from dpspec.base.work import limited
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import own_attributes
@@ -51,7 +53,11 @@ from dpspec.grammar.tables import Table, TableLayout
 
 Place = tuple[tuple[str, str], ...]
 """The parameters at which a quantity is measured."""
-_OPEN = (NoFormulaError, NotEnumerableError, NotReachedError)
+_OPEN = (NoFormulaError, NotEnumerableError, NotReachedError, WorkLimitError)
+
+MOST_ASKED, MOST_OF_PANEL = 1_000_000, 2_000_000
+"""Units of `dpspec.base.work`, of about one microsecond each, that one attacker spends on either side, and all of them together.
+Where they are spent, what remains is unknown."""
 """Errors that leave one side of the report open; every other one refuses the question."""
 
 
@@ -126,7 +132,8 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
     misfit: AttackerMisfitError | None = None
     for side, ask in sides:
         try:
-            made[side] = _checked(attacker, _asked(attacker, ask))
+            with limited(MOST_ASKED):
+                made[side] = _checked(attacker, _asked(attacker, ask))
         except _OPEN as fault:
             open_sides[side] = fault
         except AttackerMisfitError as fault:  # a budget may differ by universe, where the laws of the mechanism are known
@@ -172,11 +179,17 @@ def panel(spec: PrivacySpec, attackers: Iterable[AttackerModel], mechanism: Mech
     """
     reports: list[RiskReport] = []
     refused: dict[str, DpspecError] = {}
-    for attacker in attackers:
-        try:
-            reports.append(risk(spec, attacker, mechanism))
-        except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
-            refused[attacker.name] = fault
+    waiting = list(attackers)
+    try:
+        with limited(MOST_OF_PANEL):
+            while waiting:
+                try:
+                    reports.append(risk(spec, waiting[0], mechanism))
+                except (AttackerMisfitError, FailureProbabilityError, CounterfactualError, *_OPEN) as fault:
+                    refused[waiting[0].name] = fault
+                waiting.pop(0)
+    except WorkLimitError as fault:
+        refused |= {attacker.name: fault for attacker in waiting}
     if not reports and refused:
         raise next(iter(refused.values()))
     return Panel(reports=tuple(reports), not_asked=tuple((name, str(fault)) for name, fault in refused.items()))

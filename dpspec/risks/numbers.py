@@ -13,12 +13,13 @@ from typing import Any
 import attrs
 
 from dpspec.base.errors import DpspecError
+from dpspec.base.work import limited
 from dpspec.blocks.space import Pair
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
-from dpspec.risks.engine import RiskReport, RiskRow, attacker_of, risk
+from dpspec.risks.engine import MOST_ASKED, RiskReport, RiskRow, attacker_of, risk
 from dpspec.risks.mechanism_pairs import FARTHEST, evidence
 
 STANDARD_ATTACKERS: Mapping[str, Mapping[str, Any]] = {
@@ -64,7 +65,8 @@ def risk_numbers(
     with evidence(pairs, scope=scope):
         for name, given in STANDARD_ATTACKERS.items():
             try:
-                found = _nearest(spec, mechanism, registry, name, given)
+                with limited(MOST_ASKED):
+                    found = _nearest(spec, mechanism, registry, name, given)
             except DpspecError as fault:
                 unknown[name, str(fault)] = None
                 continue

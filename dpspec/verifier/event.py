@@ -19,6 +19,7 @@ from flint import arb, ctx
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.log_linear import ball, floor_of
+from dpspec.base.work import spend
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.combine import Product
 from dpspec.laws.continuous import LineLaw
@@ -42,6 +43,8 @@ _FEW = 16
 _FEWER = 4, 2, 1
 """And all but about 2^-4, 2^-2 or 2^-1 where that would be more than `_LOOKED_AT`: tables of many noisy cells."""
 _LOOKED_AT = 10_000
+_WORK_OF_A_MASS = 4
+"""Units of work of the probability of one outcome under one law, for each of its factors."""
 _GRAIN = 1 << 20
 """Log-ratios that agree to this many parts of 1 are taken as equal, and the likelier outcome comes first."""
 
@@ -263,7 +266,9 @@ def _outcomes(left: Law, right: Law) -> list[OutputValue]:
 
 def _ranked(left: Law, right: Law, *, both_ways: bool) -> list[Ranked]:
     """The outcomes by the ratio that is certain, the largest first."""
-    found = [(outcome, *_ends(left, outcome), *_ends(right, outcome)) for outcome in _outcomes(left, right)]
+    outcomes = _outcomes(left, right)
+    spend(_WORK_OF_A_MASS * len(outcomes) * (len(left.factors()) + len(right.factors())))
+    found = [(outcome, *_ends(left, outcome), *_ends(right, outcome)) for outcome in outcomes]
     return sorted(found, key=lambda entry: _rank(*entry, both_ways=both_ways))
 
 

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, count
+from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, WorkLimitError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
+from dpspec.base.work import limited
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.space import Dataset
@@ -55,8 +57,20 @@ FEW_INVARIANTS = 16
 MOST_UNDECIDED = 12
 """After so many pairs whose brackets hold the bound at every precision, a search tries no further pair: these take long."""
 
+MOST_COMPARED = 1_000_000
+"""Units of `dpspec.base.work`, about one microsecond each, that a search for a pair takes to compare laws."""
+
+MOST_OF_EVENT = 500_000
+"""Units of work of the search for an event that shows a refutation."""
+
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
+
+MORE = "more pairs would exceed the work limit"
+"""The end of what a search says that stopped for its work."""
+
+SPENT = "to compare all pairs exceeds the limit of work"
+"""The reason why a claim is undecided where the laws take too much work."""
 
 WIDE = "a bracket stayed too wide to decide"
 """The reason why a claim is undecided where the brackets of some pair hold the bound at every precision."""
@@ -78,6 +92,7 @@ def verify(
     laws: Mapping[Dataset, Law] | None = None,
     most_datasets: int = MOST_WALKED,
     most_pairs: int = 2_000_000,
+    most_work: int | None = None,
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
@@ -89,6 +104,8 @@ def verify(
         datasets: look only at these datasets of the space; without it, at all of them.
         laws: the laws on some datasets, where they are known already, or those of a function of the output.
         most_datasets, most_pairs: above these sizes the verdict is undecided instead of endless.
+        most_work: so much work is done at most, in units of `dpspec.base.work`; then the verdict is that on a pair that was found
+            to be beyond the claim, or undecided.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
 
@@ -103,7 +120,10 @@ def verify(
     mechanism.check(spec.space)
     check_declared(spec)
     if spec.budget.unpublished() is not None:
-        limits = {"most_datasets": most_datasets, "most_pairs": most_pairs, "registry": registry, "progress": progress}
+        limits = {
+            "most_datasets": most_datasets, "most_pairs": most_pairs, "most_work": most_work, "registry": registry,
+            "progress": progress,
+        }  # fmt: skip
         listed = None if datasets is None else list(datasets)
         return without_number(spec, lambda closed: verify(mechanism, closed, datasets=listed, laws=laws, **limits))  # type: ignore[arg-type]
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
@@ -121,7 +141,14 @@ def verify(
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
         return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
-    return attrs.evolve(_judge(walk, universes, total, progress), provenance=provenance, assumptions=mechanism.assumes)
+    try:
+        with nullcontext() if most_work is None else limited(most_work):
+            found = _judge(walk, universes, total, progress)
+    except WorkLimitError:
+        if walk.beyond is None:
+            return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=SPENT, provenance=provenance)
+        found = walk.on(walk.beyond)
+    return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
 
 
 def refute_on(
@@ -141,7 +168,8 @@ def refute_on(
         spec: the specification it is claimed to satisfy.
         groups: the datasets of one group are compared with each other.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
-        most_work: the laws computed are at most so much work (`work_of`); the last one may exceed it.
+        most_work: the laws computed are at most so much work (`work_of`); the last one may exceed it. To compare them takes at
+            most `MOST_COMPARED` units.
 
     Returns:
         the refutation, with the smallest witness of the first group that has one; or what was compared.
@@ -150,8 +178,24 @@ def refute_on(
         PluginContractError: when the mechanism or a divergence raises.
     """
     limit = None if most_work is None else MOST_UNDECIDED
-    walk, pairs, work = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit), 0, 0
-    labels = READING * max(0, len(spec.multiverse.induced_by() or ()) - FEW_INVARIANTS)
+    walk = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit)
+    try:
+        with nullcontext() if most_work is None else limited(MOST_COMPARED):
+            found = _first_beyond(walk, groups, most_work)
+    except WorkLimitError:
+        if walk.beyond is None:
+            return f"{walk.none_beyond}; {MORE}"
+        found = walk.on(walk.beyond)
+    if isinstance(found, str):
+        return found
+    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+    return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+
+
+def _first_beyond(walk: _Walk, groups: Iterable[Sequence[Dataset]], most_work: int | None) -> Verdict | str:
+    """The refutation on the first group that has one, or what was compared."""
+    work = 0
+    labels = READING * max(0, len(walk.spec.multiverse.induced_by() or ()) - FEW_INVARIANTS)
     for group in groups:
         compared = []
         for dataset in group:
@@ -164,17 +208,16 @@ def refute_on(
             else:
                 work += WORK_OF_A_LAW + (READING * len(dataset) if isinstance(dataset, Sized) else 0)
         for found in walk.among(compared) if len(compared) > 1 else ():
-            pairs += sum(result.pairs or 0 for result in found.universes)
+            walk.compared += sum(result.pairs or 0 for result in found.universes)
             if found.outcome is Outcome.REFUTED:
-                provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
-                return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+                return found
         if walk.is_spent:
-            return f"the brackets of {count(walk.undecided, 'pair')} hold the bound; more pairs would exceed the work limit"
+            return f"the brackets of {count(walk.undecided, 'pair')} hold the bound; {MORE}"
         if most_work is not None and work >= most_work:
-            return f"none of the {count(pairs, 'pair')} that were compared is beyond it; more pairs would exceed the work limit"
-    if not pairs:
+            return f"{walk.none_beyond}; {MORE}"
+    if not walk.compared:
         return "no pair of datasets was found whose laws can be compared"
-    return f"none of the {count(pairs, 'pair')} that were compared is beyond it"
+    return walk.none_beyond
 
 
 def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -> Verdict:
@@ -252,6 +295,9 @@ class _Walk:
     laws: dict[Dataset, Law] = attrs.field(factory=dict)
     reversed: int = 0
     undecided: int = 0
+    compared: int = 0
+    beyond: tuple[Dataset, Dataset] | None = None
+    """A pair that was found to be beyond the claim."""
     most_undecided: int | None = None
 
     @property
@@ -262,6 +308,11 @@ class _Walk:
     def is_spent(self) -> bool:
         """Whether so many pairs stayed undecided that no further one is tried."""
         return self.most_undecided is not None and self.undecided >= self.most_undecided
+
+    @property
+    def none_beyond(self) -> str:
+        """What a search says that found no pair."""
+        return f"none of the {count(self.compared, 'pair')} that were compared is beyond it"
 
     def count_pairs(self, datasets: int) -> int:
         pairs = datasets * (datasets - 1)
@@ -282,10 +333,14 @@ class _Walk:
             return False
         return True
 
+    def on(self, datasets: Sequence[Dataset]) -> Verdict:
+        """The verdict on some datasets."""
+        return _judge(self, _restrict(self.spec, list(datasets)), 0, None)
+
     def among(self, datasets: Sequence[Dataset]) -> Iterator[Verdict]:
         """The verdict on some datasets; one on each pair of them where the laws of some cannot be compared."""
         try:
-            yield _judge(self, _restrict(self.spec, list(datasets)), 0, None)
+            yield self.on(datasets)
         except PluginContractError:
             raise
         except DpspecError:
@@ -317,7 +372,7 @@ class _Walk:
                 divergence, ratio, outcome = self._compare(*_at(datasets, pairs[place]), distance, bound)
                 found.add(pairs[place], ratio, outcome)
                 if outcome is Outcome.REFUTED:
-                    left, right = _at(datasets, pairs[place])
+                    left, right = self.beyond = _at(datasets, pairs[place])
                     witness = Witness(
                         universe=universe.label, left=left, right=right, distance=distance, divergence=divergence, bound=bound
                     )
@@ -422,7 +477,12 @@ class _Walk:
         if witness is None:
             return None
         asked = asked_of(self.spec, witness)
-        event = guarded(asked.divergence.name, lambda: telling_event(self.law(witness.left), self.law(witness.right), asked))
+        try:
+            with limited(MOST_OF_EVENT):
+                laws = self.law(witness.left), self.law(witness.right)
+                event = guarded(asked.divergence.name, lambda: telling_event(*laws, asked))
+        except WorkLimitError:  # the pair refutes the claim without an event to show
+            return witness
         return attrs.evolve(witness, event=event)
 
 

@@ -478,10 +478,9 @@ class _LawPairs:
             return False
 
         def judge() -> bool:
-            lines = chosen.event_bounds(limit)
+            lines, pair = chosen.event_bounds(limit), before.against(after).coarse()
             if lines is None or any(slack == 0 for _, slack in lines):
-                return chosen.between(before, after, precision=PRECISION).lower > limit
-            pair = before.against(after)
+                return chosen.evaluate(pair, precision=PRECISION).lower > limit
             orders = (pair, pair.reverse()) if chosen.is_symmetric else (pair,)
             return any(way.hockey_stick(power, precision=PRECISION).lower > slack for way in orders for power, slack in lines)
 

@@ -11,9 +11,10 @@ from typing import TypeGuard
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, NotEnumerableError
+from dpspec.base.errors import NoFormulaError, NotEnumerableError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket
 from dpspec.base.types import Progress
+from dpspec.base.work import limited
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -27,6 +28,12 @@ MOST_WORK = 500_000
 """Work of the search for a pair, in units of `dpspec.laws.work.work_of`, after which no further law is computed. The
 whole search takes 3,000 to 250,000 units, and about a second, for a method of disclosure control on up to 100 cells; the limit is
 for laws of thousands of answers, or of outcomes whose number grows with the number of records: there it is 5 to 12 seconds."""
+
+MOST_WALKED_WORK = 1_500_000
+"""Work of comparing all pairs of a space, in units of `dpspec.base.work` of about one microsecond. A space of a few datasets may
+have laws that are mixtures of infinite ones: to compare two of them takes seconds, and a proof has no need of it."""
+MOST_PROVED_WORK = 1_000_000
+"""Work of a proof from the structure, in the same units."""
 
 
 def judged(
@@ -46,17 +53,18 @@ def judged(
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
     """
+    limits = {"most_datasets": most, "most_work": MOST_WALKED_WORK}
     try:
-        verdict = not_empty(verify(mechanism, spec, most_datasets=most, registry=registry, progress=progress))
+        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress, **limits))
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them
-        proved = derive(mechanism, spec, registry=registry)
+        proved = _derived(mechanism, spec, registry)
         if not _is_decided(proved):
             raise
         return proved
     if verdict.reason == WIDE:
-        proved = derive(mechanism, spec, registry=registry)
+        proved = _derived(mechanism, spec, registry)
         return proved if _is_decided(proved) else verdict
     if verdict.method != "none":
         return verdict
@@ -80,7 +88,7 @@ def judged_unlisted(
     Returns:
         A verdict, or why there is neither a proof nor a pair.
     """
-    proved = derive(mechanism, spec, registry=registry)
+    proved = _derived(mechanism, spec, registry)
     if _is_decided(proved):
         return proved
     if spec.budget.unpublished() is not None:  # no pair is beyond an unknown number
@@ -92,6 +100,15 @@ def judged_unlisted(
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")
+
+
+def _derived(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> Verdict | Missing:
+    """What the structure of the mechanism proves, with a limited amount of work."""
+    try:
+        with limited(MOST_PROVED_WORK):
+            return derive(mechanism, spec, registry=registry)
+    except WorkLimitError:
+        return Missing(step="work", reason="to prove the claim from the structure of the mechanism exceeds the limit of work")
 
 
 def _is_decided(proved: Verdict | Missing) -> TypeGuard[Verdict]:

@@ -5,12 +5,13 @@ from typing import Any
 import pytest
 
 import dpspec as dp
+from dpspec.base.work import spent
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import ReleaseInvariants
-from dpspec.verifier import mechanisms
+from dpspec.verifier import exhaustive, mechanisms
 from dpspec.verifier.exhaustive import NOTHING, WIDE
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -47,3 +48,45 @@ def test_where_no_two_datasets_are_compared_nothing_is_verified(universes: tuple
     exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
     found = mechanisms.judged(exact, spec)
     assert (found.outcome, found.reason) == (Outcome.UNDECIDED, NOTHING)
+
+
+def sampled(most: int, standard: str = "zero-concentrated", **budget: object) -> tuple[dp.Mechanism, dp.PrivacySpec]:
+    """A few records, and laws that are mixtures of infinite ones: a comparison of two takes about a second."""
+    noise = dp.geometric(queries=dp.marginal(attributes="sex"), ratio="1/2")
+    spec = dp.spec(space=dp.records(sex=["f", "m"], most=most), distance="symmetric-difference", standard=standard, **budget)
+    return dp.subsampled(mechanism=noise, rate="1/2"), spec
+
+
+def test_a_small_space_with_costly_laws_is_left_to_the_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`verify` compared all pairs of six datasets for over 100 s, and was asked for the proof, which takes 0.3 s, afterwards."""
+    monkeypatch.setattr(mechanisms, "MOST_WALKED_WORK", 20_000)
+    mechanism, spec = sampled(2, rho=1)
+    before = spent()
+    found = mechanisms.judged(mechanism, spec)
+    assert (found.outcome, found.method) == (Outcome.VERIFIED, "derived")
+    assert spent() - before < 20_000 + mechanisms.MOST_PROVED_WORK
+
+
+def test_without_a_proof_a_pair_is_looked_for_with_limited_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, spec = sampled(1, rho="1/1000")
+    for module, name in ((mechanisms, "MOST_WALKED_WORK"), (mechanisms, "MOST_PROVED_WORK"), (exhaustive, "MOST_COMPARED")):
+        monkeypatch.setattr(module, name, 1_000)
+    before = spent()
+    found = mechanisms.judged(mechanism, spec)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "exceeds the limit of work" in found.reason
+    assert exhaustive.MORE in found.reason
+    assert spent() - before < 4_000
+
+
+def test_a_pair_that_was_found_before_the_limit_refutes() -> None:
+    """The last pair is cut off by the limit, and the first ones were beyond the claim: the limit takes no refutation away."""
+    spec = dp.spec(space=dp.records(sex=["f", "m"], most=6), distance="symmetric-difference", standard="pure", epsilon="1/2")
+    noise = dp.geometric(queries=dp.marginal(attributes="sex"), ratio="1/2")
+    exhaustive.verify(noise, spec)
+    before = spent()
+    everything = exhaustive.verify(noise, spec)
+    cut = exhaustive.verify(noise, spec, most_work=spent() - before - 1)
+    assert everything.outcome is cut.outcome is Outcome.REFUTED
+    assert cut.witness is not None
+    assert [sum(result.pairs or 0 for result in found.universes) for found in (cut, everything)] == [1, 378]

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 from dpspec_divergences.counting import HammingOrdered
 
-from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks
+from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks, spend
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -371,7 +371,12 @@ class World:
         return {outcome: mass / before for outcome, mass in self.actual(record).items()}
 
 
+_WORK_OF_A_PRODUCT = 5
+"""Units of work of a product and a sum of fractions."""
+
+
 def _add(total: Masses, part: Mapping[Hashable, Fraction], factor: Fraction) -> None:
+    spend(_WORK_OF_A_PRODUCT * len(part))
     for outcome, mass in part.items():
         total[outcome] = total.get(outcome, Fraction(0)) + factor * mass
 

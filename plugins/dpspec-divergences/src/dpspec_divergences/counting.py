@@ -35,12 +35,14 @@ from dpspec.plugin import (
     exact,
     is_a,
     number,
+    spend,
 )
 
 
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
     """How many records (with multiplicity) only the left, and only the right dataset has."""
     ours, theirs = space.records(left, unit), space.records(right, unit)
+    spend(_WORK_OF_COUNTING * (len(ours) + len(theirs)))
     if len(ours) + len(theirs) > _FEW:
         counted, others = Counter(ours), Counter(theirs)
         return (counted - others).total(), (others - counted).total()
@@ -55,6 +57,10 @@ def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> t
 
 _FEW = 64
 """Up to so many records a plain dictionary is quicker than two counters; most pairs have less than ten."""
+
+
+_WORK_OF_COUNTING = 1
+"""Units of work of one record that is counted."""
 
 
 class Minorised(InputDivergence, ABC):

@@ -15,7 +15,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.functions import NamedFunction, function_judge, verify_named
-from dpspec.verifier.obligations import Obligation, claims, judgements, nothing_to_judge, obligation_of, unaccounted
+from dpspec.verifier.obligations import Judgement, Obligation, claims, judgements, nothing_to_judge, obligation_of, unaccounted
 from dpspec.verifier.proof import METHOD, WHOLE
 from dpspec.verifier.standing import Standing, standing_from
 from dpspec.verifier.verdict import Outcome
@@ -68,11 +68,13 @@ def _made_up(blocks: Sequence[str]) -> str:
 
 def verify_document(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
     """Judge everything that a specification file states."""
-    found = FileReport(
-        document=document, obligations=tuple(judgement.judge(registry, progress) for judgement in judgements(document))
-    )
+    found = FileReport(document=document, obligations=_judged(judgements(document), registry, progress))
     log("verify", "INFO", "%s: %s", document.id, found.word.word)
     return found
+
+
+def _judged(stated: Sequence[Judgement], registry: Registry | None, progress: Progress | None) -> tuple[Obligation, ...]:
+    return tuple(judgement.judge(registry, progress) for judgement in stated if not judgement.missing())
 
 
 def verify_release(document: SpecDocument, *, registry: Registry | None = None, progress: Progress | None = None) -> FileReport:
@@ -84,8 +86,7 @@ def verify_release(document: SpecDocument, *, registry: Registry | None = None, 
     parts = tuple(attrs.evolve(part, mechanism=_code(part.mechanism)) for part in document.parts)
     # code whose parameters are secret cannot be run: no value is the published one
     code = attrs.evolve(document, mechanism=_code(document.mechanism), miniatures=miniatures, parts=parts, secret=None)
-    judged = (*claims(code), *unaccounted(code))
-    held = tuple(judgement.judge(registry, progress) for judgement in judged)
+    held = _judged((*claims(code), *unaccounted(code)), registry, progress)
     return FileReport(document=code, obligations=held or (nothing_to_judge("claim").judge(registry, progress),))
 
 

@@ -5,6 +5,7 @@ Each obligation is judged on its own, and ends with a word.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -73,10 +74,13 @@ class Judgement:
     Args:
         name: its name; no two judgements of a file have the same name.
         judge: verifies it; its arguments are the registry for provenance and the progress callback, or None for either.
+        missing: why there is no such obligation after all, as far as only a proof shows it; empty where there is. A claim that is
+            proved on the whole space is one beside its miniatures, and where it is not, the miniatures are all there is.
     """
 
     name: str
     judge: Judge
+    missing: Callable[[], str] = str
 
 
 def judgements(document: SpecDocument) -> tuple[Judgement, ...]:
@@ -107,8 +111,8 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
     """
     recorded = recorded_outcome(document)
     if document.miniatures:
-        whole = _on_whole(document)
-        if not isinstance(whole, Missing):
+        whole = functools.cache(lambda: _on_whole(document))  # not before a judgement needs it: a proof may take seconds
+        if document.mechanism is not None:
             yield _proved(whole, document, recorded)
         for miniature in document.miniatures:
             name = f"claim on miniature: {miniature.title}"
@@ -215,26 +219,32 @@ def _on_whole(document: SpecDocument) -> Verdict | Missing:
         return Missing(step="structure", reason=str(fault))
 
 
-def _proved(found: Verdict, document: SpecDocument, recorded: Outcome) -> Judgement:
+def _proved(whole: Callable[[], Verdict | Missing], document: SpecDocument, recorded: Outcome) -> Judgement:
     """The result for a claim that was verified on the whole space."""
 
+    def missing() -> str:
+        found = whole()
+        return str(found) if isinstance(found, Missing) else ""
+
     def judge(registry: Registry | None, _: Progress | None) -> Obligation:
+        found = whole()
+        assert isinstance(found, Verdict)  # noqa: S101 - nothing is missing
         blocks = {"mechanism": document.mechanism, **blocks_of(document.spec)}
         verdict = attrs.evolve(found, provenance=origins(blocks, registry))
         held = obligation_of("claim", verdict, recorded, document.spec)
         return attrs.evolve(held, recorded=recorded, spec=document.spec, subject=document.mechanism)
 
-    return Judgement(name="claim", judge=judge)
+    return Judgement(name="claim", judge=judge, missing=missing)
 
 
-def _as_second(judgement: Judgement, whole: Verdict | Missing) -> Judgement:
+def _as_second(judgement: Judgement, whole: Callable[[], Verdict | Missing]) -> Judgement:
     """A verified miniature in addition to a proof is further evidence; without a proof it says nothing about the whole space."""
 
     def judge(registry: Registry | None, progress: Progress | None) -> Obligation:
-        small = judgement.judge(registry, progress)
-        if isinstance(whole, Missing):
-            return attrs.evolve(small, unproved=str(whole))
-        proved = whole.outcome is Outcome.VERIFIED and small.word is Word.MINIATURE
+        small, found = judgement.judge(registry, progress), whole()
+        if isinstance(found, Missing):
+            return attrs.evolve(small, unproved=str(found))
+        proved = found.outcome is Outcome.VERIFIED and small.word is Word.MINIATURE
         return attrs.evolve(small, word=Word.HOLDS) if proved else small
 
     return attrs.evolve(judgement, judge=judge)

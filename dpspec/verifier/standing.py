@@ -102,7 +102,8 @@ def standing(
     found: list[Obligation] = []
     limit = MOST_WALKED if most is None else most
     try:
-        found += (judgement.judge(registry, progress) for judgement in claims(document, effort=effort, most=limit))
+        stated = claims(document, effort=effort, most=limit)
+        found += (judgement.judge(registry, progress) for judgement in stated if not judgement.missing())
     except DpspecError as fault:
         word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
         return Standing(word=word, reason=str(fault))

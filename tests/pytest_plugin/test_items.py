@@ -30,23 +30,36 @@ def test_one_item_per_obligation(project, spec):
     ])  # fmt: skip
 
 
+MINIATURE = '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
+
+
+def test_nothing_is_proved_while_files_are_collected(project, spec, monkeypatch):
+    """A proof may take seconds, and each worker of xdist collects all files, also those that it verifies nothing of."""
+    proved = []
+    monkeypatch.setattr("dpspec.verifier.obligations.judged_unlisted", lambda *given: proved.append(given))
+    found = project(warner=spec() + MINIATURE).runpytest("--collect-only", "-q")
+    found.stdout.fnmatch_lines(["warner.dpspec.toml::claim", "warner.dpspec.toml::claim on miniature: one person : alone"])
+    assert proved == []
+
+
 @pytest.mark.slow
 def test_a_miniature_is_an_item_of_its_own(project, spec):
-    small = '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
-    small += '[[miniature]]\ntitle = "one person :: alone"\n[miniature.space]\ntype = "bit-vectors"\nlength = 1\n'
+    small = MINIATURE + MINIATURE
     unproved = spec().replace('type = "mult"', 'type = "mult-delta"\ndelta = 0')  # not known as a metric: no proof
     pytester = project(warner=unproved + small)
     run = pytester.runpytest("-v", "-rs")
-    run.assert_outcomes(passed=1, skipped=2)
+    run.assert_outcomes(passed=1, skipped=3)
     run.stdout.fnmatch_lines([
+        "warner.dpspec.toml::claim SKIPPED*",
         "warner.dpspec.toml::claim on miniature: one person : alone SKIPPED*",
         "warner.dpspec.toml::claim on miniature: one person : alone (2) SKIPPED*",
+        "SKIPPED * no verdict on the whole space, only on miniatures: *",
         "SKIPPED * holds on miniatures only: verified: constant ln(3)*",
     ])  # fmt: skip
     accepted = pytester.runpytest("-v", "-o", "dpspec_accept=miniature recorded")
-    accepted.assert_outcomes(passed=1)
+    accepted.assert_outcomes(passed=1, skipped=1)
     accepted.stdout.fnmatch_lines([
-        "warner.dpspec.toml::claim on miniature: one person : alone MINIATURE*", "*1 passed, 2 miniature*",
+        "warner.dpspec.toml::claim on miniature: one person : alone MINIATURE*", "*1 passed, 1 skipped, 2 miniature*",
     ])  # fmt: skip
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import signal
 import sys
-from collections.abc import Iterator
-from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, ModuleType
+from collections.abc import Container, Iterator
+from operator import attrgetter, is_
+from types import CodeType, FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType, ModuleType
 from typing import Any
 
 import attrs
@@ -35,11 +36,48 @@ class FunctionPatchesError(DpspecError):
 
 
 @attrs.frozen(eq=False)
+class _Namespace:
+    """The content of a module or a class at one moment.
+
+    Args:
+        now: its content, as it is at any time. name: of the module or class. keys, values: what it contained then.
+    """
+
+    now: Any
+    name: str
+    keys: tuple[str, ...]
+    values: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, space: Any, name: str) -> _Namespace:
+        """The content of `space` at present."""
+        return cls(space, name, tuple(space), tuple(space.values()))
+
+    def is_same(self) -> bool:
+        """Whether nothing in it was replaced, added or removed. All of it runs in C: there are tens of thousands of values."""
+        return tuple(self.now) == self.keys and all(map(is_, self.now.values(), self.values))
+
+    def changed(self) -> str:
+        """The name of something that is checked and was replaced; empty for nothing, where only data are other ones."""
+        for key, value in zip(self.keys, self.values, strict=True):
+            if _is_checked(value) and self.now.get(key) is not value:
+                return f"{self.name}.{key}"
+        for key in _operators(self.now).difference(self.keys) if isinstance(self.now, MappingProxyType) else ():
+            return f"{self.name}.{key}"
+        return ""
+
+    def names_of(self, values: Container[int]) -> Iterator[str]:
+        """The names of some of its values, which are given by their `id`."""
+        return (f"{self.name}.{key}" for key, value in zip(self.keys, self.values, strict=True) if id(value) in values)
+
+
+@attrs.frozen(eq=False)
 class Fingerprint:
     """The functions and classes of some modules, as they are at one moment.
 
     Args:
-        parts: each by its module, or class, and name.
+        namespaces: the modules and classes.
+        functions, codes: the functions in them, each once, and the code of each.
 
     >>> import math
     >>> fingerprint, kept = Fingerprint.taken(), math.exp
@@ -51,23 +89,25 @@ class Fingerprint:
     ''
     """
 
-    parts: tuple[tuple[dict[str, Any] | Any, str, dict[str, Any]], ...]
+    namespaces: tuple[_Namespace, ...]
+    functions: tuple[FunctionType, ...]
+    codes: tuple[CodeType, ...]
 
     @classmethod
     def taken(cls) -> Fingerprint:
         """The fingerprint now."""
-        return cls(tuple(_parts()))
+        found = tuple(_namespaces())
+        functions = tuple(dict.fromkeys(value for space in found for value in space.values if type(value) is FunctionType))
+        return cls(found, functions, tuple(map(_CODE, functions)))
 
     def changed(self) -> str:
         """The name of something that was replaced since then; empty for nothing."""
-        for space, name, before in self.parts:
-            for key, (value, code) in before.items():
-                now = space.get(key)
-                if now is not value or (code is not None and _code(now) is not code):
-                    return f"{name}.{key}"
-            for key in _operators(space).difference(before) if isinstance(space, MappingProxyType) else ():
-                return f"{name}.{key}"
-        return ""
+        name = next((name for space in self.namespaces if not space.is_same() and (name := space.changed())), "")
+        if name or all(map(is_, map(_CODE, self.functions), self.codes)):
+            return name
+        states = zip(self.functions, self.codes, strict=True)
+        others = {id(function) for function, code in states if function.__code__ is not code}
+        return next(name for space in self.namespaces for name in space.names_of(others))
 
     def check(self, about: str) -> None:
         """Refuse code that replaced something.
@@ -84,19 +124,18 @@ class Fingerprint:
             raise FunctionPatchesError("function", rule, "leave other modules as they are: write it into your own", value=about)
 
 
-def _parts() -> Iterator[tuple[Any, str, dict[str, Any]]]:
+_CODE = attrgetter("__code__")
+
+
+def _namespaces() -> Iterator[_Namespace]:
     for name, module in list(sys.modules.items()):
         if not isinstance(module, ModuleType) or not (name.startswith(PACKAGES) or name in MODULES):
             continue
         space = vars(module)
-        yield space, name, _checked(space)
+        yield _Namespace.of(space, name)
         for key, value in list(space.items()):
             if isinstance(value, type) and value.__module__ == name:
-                yield vars(value), f"{name}.{key}", _checked(vars(value))
-
-
-def _checked(space: Any) -> dict[str, Any]:
-    return {key: (value, _code(value)) for key, value in space.items() if _is_checked(value)}
+                yield _Namespace.of(vars(value), f"{name}.{key}")
 
 
 def _is_checked(value: Any) -> bool:
@@ -106,10 +145,6 @@ def _is_checked(value: Any) -> bool:
 def _operators(space: Any) -> set[str]:
     """The special methods of a class, such as `__eq__`: one that is added changes what the class does."""
     return {key for key, value in space.items() if key.startswith("__") and _is_checked(value)}
-
-
-def _code(value: Any) -> Any:
-    return value.__code__ if isinstance(value, FunctionType) else None
 
 
 # --- the process ----------------------------------------------------------------------------------

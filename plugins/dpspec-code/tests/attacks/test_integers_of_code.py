@@ -433,7 +433,7 @@ def test_the_first_lines_say_for_how_many_records_it_holds() -> None:
 
 @pytest.mark.parametrize(("factor", "size"), [(2**56, 300), (2**48, 70_000)])
 def test_the_second_opinion_sees_what_wraps_around_on_long_datasets(
-    factor: int, size: int, monkeypatch: pytest.MonkeyPatch
+    factor: int, size: int, in_this_process: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(NoisyNumber, "_check_integer", lambda *_: None)
 

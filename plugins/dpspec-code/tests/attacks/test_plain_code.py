@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import os
+import sys
 from fractions import Fraction
 from typing import Any
 
@@ -247,6 +248,14 @@ def test_an_import_inside_is_nothing_to_speak_of() -> None:
     opinion = run_in_child(lambda _: second_opinion(function, SPACE, LAWS)).value
     assert opinion is not None
     assert opinion.reaches == ()
+
+
+def test_no_audit_hook_is_added_to_a_process_that_goes_on(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No hook can be removed: each would make all later imports, calls of `open` and reads of `__code__` in it slower."""
+    added: list[object] = []
+    monkeypatch.setattr(sys, "addaudithook", added.append)
+    assert second_opinion(flip, SPACE, LAWS).misfit == ""
+    assert added == []
 
 
 # --- calls that are not independent -----------------------------------------------------------------------------------

@@ -72,6 +72,7 @@ from dpspec.plugin.releases import (
     check_size,
     count_cells,
     counts_exposing,
+    dataset_in,
     default_memory,
     exposed_records,
     flags,
@@ -495,12 +496,15 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     with closing(workers), contextlib.ExitStack() as reading:
         options.stage("reading")
         sources = given_sources(table, document, unit, registry)
-        plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers)
+        by_facts = document.spec.multiverse.induced_by() is not None
+        plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers) if by_facts else None
         source = sources[0] if (plan or grammar.releases_records(mechanism)) and len(sources) == 1 else None
         if source is not None:  # it is read twice
             reading.enter_context(source.unchanged())
         given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
         _check_records(given, space, unit)
+        if not by_facts:
+            _check_universe(given, document.spec, unit)
         place.open()
         guard = GuardedRun(options.guard)
         try:
@@ -670,17 +674,30 @@ def _check_records(given: Countable, space: DatasetSpace, unit: str) -> None:
         check_size(space.name, len(given), *collections.total_range())
 
 
+def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:
+    """Refuse a table about which the specification promises nothing: one that lies in none of the universes that it lists."""
+    if not isinstance(given, Table) or unit != spec.space.units[0]:
+        rule = "lists universes, and it is not seen in which of them a table like this one lies"
+        raise ReleaseError(f"multiverse {spec.multiverse.name}", rule, "state the universes by what is published exactly")
+    if not spec.multiverse.labels(dataset_in(given, spec.space), spec.space):
+        rule = "lies in no universe of the specification, which promises nothing about it"
+        raise ReleaseError("table", rule, "release it under a promise that covers it")
+
+
 def counts_wanted(
     mechanism: Mechanism, spec: PrivacySpec, unit: str, attributes: Sequence[Attribute]
 ) -> tuple[Marginal, ...] | None:
     """All counts that a release and what is reported of it read of a table; None where the mechanism needs the whole table.
 
-    A mechanism that releases each record by itself reads the records again.
+    A mechanism that releases each record by itself reads the records again. Where universes are not those of published facts, the
+    whole table says in which of them it lies.
 
     Args:
         unit: what a record of the table is.
         attributes: the columns of the table.
     """
+    if spec.multiverse.induced_by() is None:
+        return None
     read: tuple[Marginal, ...] | None = ()
     asked = _of_invariants(spec)
     if not grammar.releases_records(mechanism):

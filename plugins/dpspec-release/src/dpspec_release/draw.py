@@ -496,15 +496,12 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     with closing(workers), contextlib.ExitStack() as reading:
         options.stage("reading")
         sources = given_sources(table, document, unit, registry)
-        by_facts = document.spec.multiverse.induced_by() is not None
-        plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers) if by_facts else None
+        plan = _sorting_plan(mechanism, sources, document.spec, unit, options, workers)
         source = sources[0] if (plan or grammar.releases_records(mechanism)) and len(sources) == 1 else None
         if source is not None:  # it is read twice
             reading.enter_context(source.unchanged())
         given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
-        _check_records(given, space, unit)
-        if not by_facts:
-            _check_universe(given, document.spec, unit)
+        _check_records(given, document.spec, unit)
         place.open()
         guard = GuardedRun(options.guard)
         try:
@@ -667,15 +664,17 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     return given_table(table, document, unit, registry, counting)
 
 
-def _check_records(given: Countable, space: DatasetSpace, unit: str) -> None:
-    """Refuse a number of records that the space does not have."""
-    collections = Collections.found_in(space)
-    if collections is not None and unit == space.units[0]:
-        check_size(space.name, len(given), *collections.total_range())
+def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
+    """Refuse a number of records that the space does not have, and a table about which nothing is promised."""
+    collections = Collections.found_in(spec.space)
+    if collections is not None and unit == spec.space.units[0]:
+        check_size(spec.space.name, len(given), *collections.total_range())
+    if spec.multiverse.induced_by() is None:
+        _check_universe(given, spec, unit)
 
 
 def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:
-    """Refuse a table about which the specification promises nothing: one that lies in none of the universes that it lists."""
+    """Refuse a table that lies in none of the universes of a specification, where these are not those of published facts."""
     if not isinstance(given, Table) or unit != spec.space.units[0]:
         rule = "lists universes, and it is not seen in which of them a table like this one lies"
         raise ReleaseError(f"multiverse {spec.multiverse.name}", rule, "state the universes by what is published exactly")
@@ -807,7 +806,8 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
         MissingLibraryError: nothing is installed that sorts.
     """
     allowed = default_memory() if options.memory is None else options.memory
-    if allowed is None or not _is_sorted(mechanism, sources, allowed):
+    by_facts = spec.multiverse.induced_by() is not None  # of other universes, the whole table says in which it lies
+    if allowed is None or not by_facts or not _is_sorted(mechanism, sources, allowed):
         return None
     attributes = sources[0].attributes
     names = {a.name for a in attributes}

@@ -362,6 +362,7 @@ OPENS: dict[str, dict[str, str]] = {
         "apart_inside": "`compare`, yardsticks: conversions at the distance at which datasets of one universe differ",
         "counted_unit": "separations by one event; attackers who know all but one record; findings of `lint`",
         "record_steps": "`verify`: proofs on spaces of any size",
+        "unit_price": "`label`, `explain`, `evidence`, `compare`: the promise for a longer unit",
         "number_steps": "`verify`: plain code on lists of numbers, all of them at once",
         "numbers_within": "the same of neighbours within a distance",
         "path_form": "`compare`: neighbours to paths",

@@ -70,8 +70,8 @@ class Part:
     def proved(self) -> PrivacySpec:
         """The specification with the constant that is proved of the mechanism, where that is below the budget promised.
 
-        Both are true of a verified mechanism: it satisfies the same four blocks with the smaller budget. Where the mechanism or the
-        space stands in for what is not known, the release itself is known by its promise alone.
+        Both are true of a verified mechanism: it satisfies the same four blocks with the smaller budget. Where the mechanism or
+        the space stands in for what is not known, the release itself is known by its promise alone.
         """
         spec = self.spec
         constant = None if self.standing is None or self.stand_ins else self.standing.constant

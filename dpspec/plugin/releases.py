@@ -44,6 +44,7 @@ from dpspec.grammar.tables import (
 )
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
+from dpspec.risks.engine import dataset_in
 from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
 from dpspec.specfile.table_input import (
@@ -96,6 +97,7 @@ __all__ = [
     "check_size",
     "count_cells",
     "counts_exposing",
+    "dataset_in",
     "default_memory",
     "evolve",
     "exposed_records",

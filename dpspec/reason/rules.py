@@ -575,9 +575,10 @@ class UnitPromise:
 def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> UnitPromise:
     """The promise of a specification for another unit than it counts, which holds so many of its own units at most.
 
-    Where k of its own units change, two datasets are at most k times the price of one change apart (`unit_price`). The laws of datasets at k steps have at most k times the divergence of neighbours, where d_Pr obeys the triangle inequality
-    (group privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows
-    with k^2). Approximate privacy does not: there (epsilon, delta) becomes (k epsilon, k e^((k - 1) epsilon) delta).
+    Where k of its own units change, two datasets are at most k times the price of one change apart (`unit_price`). The laws of
+    datasets at k steps have at most k times the divergence of neighbours, where d_Pr obeys the triangle inequality (group
+    privacy: Dwork and Roth 2014, Theorem 2.2, for epsilon; Bun and Steinke 2016, Proposition 1.9, for rho, which grows with k^2).
+    Approximate privacy does not: there (epsilon, delta) becomes (k epsilon, k e^((k - 1) epsilon) delta).
 
     Args:
         spec: the promise.
@@ -586,27 +587,28 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     """
     own = called or spec.input_divergence.counted_unit()
     most = None if own is None else most_within(own, unit)
-    budget, value = spec.budget, spec.budget.uniform()
     if most is None or own is None:
         return UnitPromise(unit=unit, most=None, budget=None, reason=f"nothing bounds how many of {own} one {unit} holds")
-    price = spec.input_divergence.unit_price(spec.space)
     reason = f"one {unit} lies in one {own}" if most == 1 else f"one {unit} holds at most {most} of {own}"
+    price = spec.input_divergence.unit_price(spec.space)
     if price is None:
-        reason += f", and nothing bounds the distance of two datasets that differ in one {own}"
-        return UnitPromise(unit=unit, most=most, budget=None, reason=reason)
-    if price > 1:
-        reason += f", each at a distance of at most {price}"
+        lacks = f", and nothing bounds the distance of two datasets that differ in one {own}"
+        return UnitPromise(unit=unit, most=most, budget=None, reason=reason + lacks)
+    reason += f", each at a distance of at most {price}" if price > 1 else ""
     if price <= 1 and most == 1:
-        return UnitPromise(unit=unit, most=1, budget=budget, reason=reason)
-    standard = spec.output_divergence
+        return UnitPromise(unit=unit, most=1, budget=spec.budget, reason=reason)
+    budget, lacks = _grown(spec, price * most)
+    return UnitPromise(unit=unit, most=most, budget=budget, reason=f"{reason}{lacks}")
+
+
+def _grown(spec: PrivacySpec, steps: Number) -> tuple[Budget | None, str]:
+    """The budget for datasets so many steps apart; None where none follows, and why."""
+    budget, value, standard = spec.budget, spec.budget.uniform(), spec.output_divergence
     if not standard.is_metric:
-        return UnitPromise(
-            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.in_words()} does not add up along a path"
-        )
+        return None, f", and {standard.in_words()} does not add up along a path"
     if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
-        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}, and a path of neighbours may leave the universe")
+        return None, ", and a path of neighbours may leave the universe"
     if value is None:
-        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}; {budget.unpublished() or 'the budget differs'}")
-    constant = rounded_product(standard.lipschitz(budget.parameter, value), price * most)
-    largest = stands_for(budget, number(standard.budget_for(budget.parameter, constant)))
-    return UnitPromise(unit=unit, most=most, budget=largest, reason=reason)
+        return None, f"; {budget.unpublished() or 'the budget differs'}"
+    constant = rounded_product(standard.lipschitz(budget.parameter, value), steps)
+    return stands_for(budget, number(standard.budget_for(budget.parameter, constant))), ""

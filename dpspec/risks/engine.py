@@ -388,14 +388,20 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry, layout: Table
         return _of_households(read_households(path, outer, inner, formats, layout=layout), space)
     attributes = told(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
-        return _of_records(read_table(path, attributes, formats, layout=layout), space)
+        return dataset_in(read_table(path, attributes, formats, layout=layout), space)
     if name in registry.names("tables"):
-        return _of_records(registry.get("tables", name)().build(), space)
+        return dataset_in(registry.get("tables", name)().build(), space)
     advice = "give a table, or a release's report.json"
     raise TableError("universe-of", "is neither a file nor a registered table", advice, value=name)
 
 
-def _of_records(table: Table, space: DatasetSpace) -> Dataset:
+def dataset_in(table: Table, space: DatasetSpace) -> Dataset:
+    """The dataset that a table is in a space.
+
+    Args:
+        table: the records of the largest unit, with the members of each, where there are any.
+        space: the space.
+    """
     if table.members is not None:
         return _of_households(table, space)
     if len(space.units) > 1:

@@ -114,7 +114,11 @@ def test_a_published_total_does_not_give_a_person_away(told):
 @pytest.mark.parametrize(
     ("space", "distance", "fact"),
     [
-        ({"type": "bit-vectors", "length": 40}, "hamming-ordered", {"type": "linear-map", "rows": [[0] * 39 + [1]], "label": "last"}),
+        (
+            {"type": "bit-vectors", "length": 40},
+            "hamming-ordered",
+            {"type": "linear-map", "rows": [[0] * 39 + [1]], "label": "last"},
+        ),
         (
             {"type": "integer-counts", "length": 30, "high": 9},
             "l1",

@@ -127,6 +127,21 @@ class BrokenPrice(Discrete):
         return RecordSteps(unit="person", replaced=1)
 
 
+@breaks("check_one_change_has_the_price_that_is_stated", "input_divergences")
+@define
+class BrokenUnitPrice(Discrete):
+    """One bit that changes is at distance 1, and is said to cost a half."""
+
+    def counted_unit(self):
+        return "person"
+
+    def distance(self, left, right, space):
+        return number(sum(one != other for one, other in zip(left, right, strict=True)))
+
+    def unit_price(self, space):
+        return number("1/2")
+
+
 @breaks("check_distance_to_itself_is_zero", "input_divergences")
 @define
 class BrokenIdentity(Discrete):

@@ -171,7 +171,8 @@ def test_the_promise_for_a_week_covers_two_datasets_that_differ_in_seven_days(sp
     ).spec
     apart = asked.distance(*(asked.space.dataset(each) for each in (first, last)))
     promised = promise_for(asked, "user-week").budget
-    assert promised is not None and promised.uniform() == apart
+    assert promised is not None
+    assert promised.uniform() == apart
 
 
 def test_no_promise_follows_where_one_change_may_count_without_limit():

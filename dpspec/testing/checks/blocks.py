@@ -451,6 +451,34 @@ def check_counted_unit_moves_no_faster_than_the_distance(subject: PlacedSubject,
         require(moved is None or not found < moved, f"d({x}, {y}) = {found}, but some count of {unit} records moves by {moved}")
 
 
+@check(INPUT_DIVERGENCES)
+def check_one_change_has_the_price_that_is_stated(subject: PlacedSubject, context: Context) -> None:
+    """`unit_price` c: d_X(x, x') <= c for one record of `counted_unit` changed. Promises for longer units rest on it."""
+    price, unit = subject.thing.unit_price(subject.space), subject.thing.counted_unit()
+    if price is None or unit is None or subject.thing.is_neighbour_form:  # of a neighbour form, steps of a path are counted
+        return
+    resized = False
+    found = list[tuple[Dataset, Dataset, int, Number]]()
+    for x, y in subject.pairs():
+        ours, theirs = (subject.space.records(each, unit) for each in (x, y))
+        apart = subject.thing.distance(x, y, subject.space)
+        if len(ours) != len(theirs):
+            resized = resized or not apart.is_infinite
+            changes = abs(len(ours) - len(theirs)) if not Counter(ours) - Counter(theirs) else 0
+        elif subject.space.is_ordered:
+            changes = sum(one != other for one, other in zip(ours, theirs, strict=True))
+        else:
+            changes = (Counter(ours) - Counter(theirs)).total()
+        found.append((x, y, changes, apart))
+    for x, y, changes, apart in found:
+        same_size = len(subject.space.records(x, unit)) == len(subject.space.records(y, unit))
+        counted = changes * 2 if resized and same_size else changes  # replaced: one goes and one comes
+        require(
+            counted == 0 or apart.is_infinite or not exceeds(apart, price * counted),
+            f"d({x}, {y}) = {apart}, and {counted} changes of a {unit} record cost {price} each",
+        )
+
+
 def _largest_move(x: Dataset, y: Dataset, unit: str, space: DatasetSpace) -> int | None:
     """The largest |q(x) - q(x')| over all properties of records: all that rise, or all that fall."""
     try:

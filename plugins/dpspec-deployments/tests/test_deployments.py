@@ -385,6 +385,36 @@ def test_a_label_of_a_unit_with_a_time(run, folder):
     assert "what data there are" in page["What is not said"]
 
 
+ONE_SIDED = """
+[space]
+type = "records"
+most = 2
+attributes = [{ name = "kind", categories = ["open", "secret"] }]
+[multiverse]
+type = "strata"
+attribute = "kind"
+[input_divergence]
+type = "one-sided"
+attribute = "kind"
+sensitive = ["secret"]
+[output_divergence]
+type = "mult-one-way"
+[budget]
+type = "by-part"
+parameter = "epsilon"
+values = [{ part = "open", value = 1 }, { part = "secret", value = 2 }]
+"""
+
+
+def test_a_label_protects_no_records_that_a_policy_leaves_out_and_names_no_facts_where_none_are_published(run, tmp_path):
+    written(tmp_path, "policy", blocks=ONE_SIDED, keep=None)
+    page = said(run, tmp_path, "policy")
+    assert "protects what the data hold" not in page["Who is protected"]
+    assert "which of them count" in page["Who is protected"]
+    assert "published exactly" not in page["The number"]
+    assert "lists" not in page["What is published exactly"]
+
+
 DEPLOYMENTS = Path(__file__).parents[3] / "specs" / "deployments"
 NOTATION = {
     "a command": r"\bdpspec [a-z]|--[a-z]",

@@ -11,6 +11,7 @@ import pytest
 from dpspec_release.draw import UNFIT
 from dpspec_release.write import write_utility
 
+import dpspec as dp
 from dpspec import installed
 from dpspec.base.errors import PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
@@ -193,3 +194,23 @@ def test_the_utility_report_lies_apart_and_is_right(tmp_path):
     assert found["mape"] == pytest.approx(100 * sum(errors[cell] / n for cell, n in true.items()) / len(true))
     assert "records selected" in data["stated_by_mechanism"]
     assert "records selected" not in json.dumps(report)
+
+
+def test_no_table_is_released_under_a_promise_that_compares_it_with_none(tmp_path):
+    """Universes that are listed need not hold every table: what is verified of them says nothing of one that lies outside."""
+    pair = [[["red"], ["red"]], [["red"], ["blue"]]]
+    file = dp.build(
+        space={"type": "records", "most": 5, "attributes": [{"name": "colour", "categories": ["red", "blue"]}]},
+        multiverse={"type": "explicit", "universes_by_label": {"two": pair}},
+        input_divergence={"type": "hamming"},
+        output_divergence={"type": "mult"},
+        budget={"epsilon": "ln(4)"},
+        mechanism={"type": "geometric", "queries": [{"type": "marginal", "attributes": ["colour"]}], "ratio": "1/2"},
+    )
+    table = tmp_path / "table.csv"
+    table.write_text("colour\nred\nblue\n", encoding="utf-8")
+    assert dp.release(file, table, tmp_path / "inside")["fit_for_publication"]
+    table.write_text("colour\nblue\nblue\n", encoding="utf-8")
+    with pytest.raises(ReleaseError, match="no universe"):
+        dp.release(file, table, tmp_path / "outside")
+    assert not (tmp_path / "outside").exists()

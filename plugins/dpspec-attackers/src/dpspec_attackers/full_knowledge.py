@@ -313,10 +313,9 @@ class ArbitraryPrior(AttackerModel):
         if held == () and length is not None:
             chain = self._allowed_step(spec) * number(length)
         if not risks.is_small(spec) or not space.is_ordered:
-            apart = self._apart(spec)
-            if held and length is not None and spec.input_divergence.is_metric and spec.budget.uniform() is not None:
-                if not apart.is_infinite:
-                    chain = risks.candidates_within(spec, apart * number(length)).bound or exact.INFINITY
+            apart, one_number = self._apart(spec), spec.budget.uniform() is not None
+            if held and length is not None and spec.input_divergence.is_metric and one_number and not apart.is_infinite:
+                chain = risks.candidates_within(spec, apart * number(length)).bound or exact.INFINITY
             return risks.Candidates(
                 distinguishing=risks.differing_invariants(spec, filter(self._of_one_size, risks.pairs_tried(spec))),
                 is_listed=False,
@@ -332,7 +331,7 @@ class ArbitraryPrior(AttackerModel):
         return found if found.bound is None else attrs.evolve(found, bound=min(found.bound, chain))
 
     def _apart(self, spec: PrivacySpec) -> Number:
-        """A bound of the distance of two datasets of one size in which one record differs: as it is known, else as it is given."""
+        """A bound of the distance of two datasets of one size in which one record differs: as it is known, else as given."""
         known = replacement_distance(spec)
         if not known.is_infinite or self._is_known(spec):
             return known
@@ -398,7 +397,8 @@ class ArbitraryPrior(AttackerModel):
         certain = (attrs.evolve(statement, at=(*statement.at, ("candidates", ANY))) for statement in shown)
         inside = [part for part in world.by_universe() if not self._tells(part)]
         own = tuple(self._own(inside)) if inside else ()
-        left = ((prior if one.quantity == PRIOR else caused, one) for one in own if one.quantity in {two.quantity for two in shown})
+        kinds = {statement.quantity for statement in shown}
+        left = ((prior if one.quantity == PRIOR else caused, one) for one in own if one.quantity in kinds)
         return (*plain, *certain, *(said for found, one in left for said in found.left_open([one])))
 
     def _tells(self, world: World) -> bool:

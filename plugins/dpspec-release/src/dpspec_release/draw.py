@@ -74,6 +74,7 @@ from dpspec.plugin.releases import (
     check_size,
     count_cells,
     counts_exposing,
+    dataset_in,
     default_memory,
     exposed_records,
     flags,
@@ -507,7 +508,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         for one in sources if source is not None else ():  # they are read twice
             reading.enter_context(one.unchanged())
         given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
-        _check_records(given, space, unit)
+        _check_records(given, document.spec, unit)
         place.open()
         guard = GuardedRun(options.guard)
         try:
@@ -672,11 +673,23 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     return given_table(table, document, unit, registry, counting)
 
 
-def _check_records(given: Countable, space: DatasetSpace, unit: str) -> None:
-    """Refuse a number of records that the space does not have."""
-    collections = Collections.found_in(space)
-    if collections is not None and unit == space.units[0]:
-        check_size(space.name, len(given), *collections.total_range())
+def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
+    """Refuse a number of records that the space does not have, and a table about which nothing is promised."""
+    collections = Collections.found_in(spec.space)
+    if collections is not None and unit == spec.space.units[0]:
+        check_size(spec.space.name, len(given), *collections.total_range())
+    if spec.multiverse.induced_by() is None:
+        _check_universe(given, spec, unit)
+
+
+def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:
+    """Refuse a table that lies in none of the universes of a specification, where these are not those of published facts."""
+    if not isinstance(given, Table) or unit != spec.space.units[0]:
+        rule = "lists universes, and it is not seen in which of them a table like this one lies"
+        raise ReleaseError(f"multiverse {spec.multiverse.name}", rule, "state the universes by what is published exactly")
+    if not spec.multiverse.labels(dataset_in(given, spec.space), spec.space):
+        rule = "lies in no universe of the specification, which promises nothing about it"
+        raise ReleaseError("table", rule, "release it under a promise that covers it")
 
 
 def counts_wanted(
@@ -684,12 +697,15 @@ def counts_wanted(
 ) -> tuple[Marginal, ...] | None:
     """All counts that a release and what is reported of it read of a table; None where the mechanism needs the whole table.
 
-    A mechanism that releases each record by itself reads the records again.
+    A mechanism that releases each record by itself reads the records again. Where universes are not those of published facts, the
+    whole table says in which of them it lies.
 
     Args:
         unit: what a record of the table is.
         attributes: the columns of the table.
     """
+    if spec.multiverse.induced_by() is None:
+        return None
     read: tuple[Marginal, ...] | None = ()
     asked = _of_invariants(spec)
     if not grammar.releases_records(mechanism):
@@ -808,7 +824,8 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
         MissingLibraryError: nothing is installed that sorts.
     """
     allowed = default_memory() if options.memory is None else options.memory
-    if allowed is None or not _can_sort(mechanism, sources):
+    by_facts = spec.multiverse.induced_by() is not None  # of other universes, the whole table says in which it lies
+    if allowed is None or not by_facts or not _can_sort(mechanism, sources):
         return None
     attributes = sources[0].attributes
     if isinstance(mechanism, grammar.ReleasesCells):

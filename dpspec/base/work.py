@@ -1,8 +1,8 @@
 """Counted work: what limits a search, in units that do not depend on the machine, its load or its clock.
 
 The engines call `spend` where their work is done, with about one unit for each microsecond that it takes on the machine where
-this was measured. `limited` ends what is done inside when a number of units is spent. What ends it is no `Exception`, as of a task
-that is cancelled: code inside that goes on without a formula, or without a plugin, does not go on without the limit.
+this was measured. `limited` ends what is done inside when a number of units is spent. What ends it is no `Exception`, like the
+end of a task that is cancelled: code inside that goes on without a formula, or without a plugin, does not ignore the limit.
 """
 
 from __future__ import annotations

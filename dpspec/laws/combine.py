@@ -140,10 +140,14 @@ class PushForward(AtomicLaw):
         return list(_images(self, precision)[0])
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
+        return self.masses((outcome,), precision)[0]
+
+    def masses(self, outcomes: Collection[OutputValue], precision: int = 64) -> list[arb]:
+        """The masses, with the images of a window looked up once: to find them again takes a hash of the whole law."""
         images, rest = _images(self, precision)
         with ctx.workprec(precision + 32):
-            known = images.get(outcome, arb(0))
-            return known if rest.is_zero() else hull(known, known + rest)
+            known = [images.get(outcome, arb(0)) for outcome in outcomes]
+            return known if rest.is_zero() else [hull(mass, mass + rest) for mass in known]
 
     def closed_against(self, other: Law) -> Dichotomy | None:
         if not isinstance(other, PushForward) or other.function != self.function:

@@ -39,6 +39,9 @@ WORK_OF_A_FORMULA, WORK_OF_CELLS, WORK_OF_A_TRANSFORM = 16, 1 << 6, 1 << 12
 about 1 microsecond on the machine where it was measured, against 20, 60 and 4,000. Limits of work count in these units, which
 do not depend on the machine."""
 
+_WORK_OF_A_CALL = 32
+"""Units of `dpspec.base.work` of a functional, next to those of its cells, atoms or transforms."""
+
 
 class Dichotomy(ABC):
     """The pair (P, Q), up to Blackwell equivalence.
@@ -76,7 +79,7 @@ class Dichotomy(ABC):
         threshold = number(epsilon, "epsilon")
         if threshold.is_infinite:
             raise ParameterError("epsilon", "must be finite here", "ask max_log_ratio whether P has mass where Q has none")
-        spend(WORK_OF_A_FORMULA)
+        spend(_WORK_OF_A_CALL)
         if self.max_log_ratio(precision=precision).upper <= threshold:
             return NOTHING
         if self.singular_mass(precision=precision).lower == 1:
@@ -93,7 +96,7 @@ class Dichotomy(ABC):
         slack = _fraction(delta, "delta")
         if slack < 0:
             raise ParameterError("delta", "must be at least 0", value=delta)
-        spend(WORK_OF_A_FORMULA)
+        spend(_WORK_OF_A_CALL)
         if slack >= 1 or self.is_identical:
             return NOTHING
         top = self.max_log_ratio(precision=precision)
@@ -107,7 +110,7 @@ class Dichotomy(ABC):
         alpha = _fraction(order, "order")
         if alpha < 1:
             raise ParameterError("order", "must be at least 1", "turn the pair round for orders below 1", value=order)
-        spend(WORK_OF_A_FORMULA)
+        spend(_WORK_OF_A_CALL)
         return (
             NOTHING
             if self.is_identical
@@ -116,7 +119,7 @@ class Dichotomy(ABC):
 
     def concentration(self, *, precision: int = 64) -> Bracket:
         """sup over alpha > 1 of D_alpha(P || Q) / alpha, the limit alpha -> 1 included (Bun and Steinke 2016, Definition 1.1)."""
-        spend(WORK_OF_A_FORMULA)
+        spend(_WORK_OF_A_CALL)
         return (
             NOTHING
             if self.is_identical

@@ -142,7 +142,7 @@ def _owners(of_households: TableSource, of_persons: TableSource) -> list[npt.NDA
     for array in wanted:
         rows = [_rows(len(own))]
         for begin in range(0, len(array), _AT_ONCE):
-            some = array[begin : begin + _AT_ONCE].astype(type_)
+            some: npt.NDArray[Any] = array[begin : begin + _AT_ONCE].astype(type_)
             place = np.minimum(np.searchsorted(ranked, some), max(len(ranked) - 1, 0))
             lost.append(before + begin + np.flatnonzero(ranked[place] != some if len(ranked) else np.ones(len(some))))
             rows.append(order[place] if len(order) else order)

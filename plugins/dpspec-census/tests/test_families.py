@@ -8,7 +8,7 @@ import attrs
 import numpy as np
 import pytest
 from dpspec_census.hierarchy.family import UNBOUNDED, CellBound, Family, geography_of
-from dpspec_census.hierarchy.fit import _kept_pass, conic, least_squares, rounded, shared_out, structured
+from dpspec_census.hierarchy.fit import _kept_pass, _Sharing, conic, least_squares, rounded, shared_out, structured
 from dpspec_census.hierarchy.limits import feasible, smallest_conflict
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, eye_array, vstack
@@ -78,14 +78,19 @@ def test_a_coarse_fit_lies_within_its_gap():
     assert best >= coarse.loss - coarse.gap
 
 
-def test_the_projection_is_the_nearest_point():
+@pytest.mark.parametrize("children", [1, 5, 12, 13, 30])
+def test_the_projection_is_the_nearest_point(children):
+    """Also of a second table of the family, for which nothing of the first one is left."""
     draw = np.random.default_rng(3)
-    x, parent = draw.normal(0, 3, (40, 5)), draw.integers(0, 6, 40).astype(float)
+    x, parent = draw.normal(0, 3, (40, children)), draw.integers(0, 6, 40).astype(float)
+    share = _Sharing(parent, children)
+    share(draw.normal(0, 3, (40, children)))
+    assert np.array_equal(share(x), shared_out(x, parent))
     z = shared_out(x, parent)
     np.testing.assert_allclose(z.sum(axis=1), parent, atol=1e-12)
     assert (z >= 0).all()
     for _ in range(200):  # the angle at a projection is obtuse towards every other point
-        other = draw.dirichlet(np.ones(5), 40) * parent[:, None]
+        other = draw.dirichlet(np.ones(children), 40) * parent[:, None]
         assert (((x - z) * (other - z)).sum(axis=1) <= 1e-9).all()
 
 

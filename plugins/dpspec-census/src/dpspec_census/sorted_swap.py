@@ -281,9 +281,7 @@ class SortedSwap:
             ends = np.cumsum(rows[COUNT])
             for begin in range(0, int(ends[-1]), ROWS):
                 places = np.searchsorted(ends, np.arange(begin, min(begin + ROWS, int(ends[-1]))), side="right")
-                yield Table(
-                    attributes=self.attributes, codes=whole.codes({name: rows[name][places] for name in whole.columns})
-                )
+                yield Table(attributes=self.attributes, codes=whole.codes({name: rows[name][places] for name in whole.columns}))
         released.forget()
 
 

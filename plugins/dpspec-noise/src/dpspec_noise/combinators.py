@@ -46,7 +46,7 @@ from dpspec_noise.gaussian import Geometric
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Integers, Mask, Randomness
+    from dpspec.plugin import AnyIntegers, Integers, Mask, Randomness
 else:
     np = late_module("numpy")
 
@@ -400,7 +400,7 @@ class BoundedContributions(Mechanism):
         bounded = Table(attributes=table.attributes, codes=table.codes, members=kept)
         return self.mechanism.release(bounded.of_members(), space, source)
 
-    def _left(self, members: Table, owner: Integers) -> Mask:
+    def _left(self, members: Table, owner: AnyIntegers) -> Mask:
         """The rows that are left: the first of each owner in the order of the categories' names, as in the law."""
         ranks = [_ranks(a)[members.codes[a.name]] for a in members.attributes]
         order = np.lexsort((*ranks[::-1], owner))
@@ -545,7 +545,7 @@ def _ranks(attribute: Attribute) -> Integers:
     return ranks
 
 
-def _place_in_run(keys: Sequence[Integers], order: Integers) -> Integers:
+def _place_in_run(keys: Sequence[AnyIntegers], order: Integers) -> Integers:
     """For each row of an order, how many rows before it have the same keys."""
     again = np.lexsort((np.arange(len(order)), *(key[order] for key in reversed(keys))))
     changed = np.zeros(len(order), dtype=np.bool_)

@@ -130,13 +130,17 @@ class Family:
         """The upper bounds, shape (bounds, children)."""
         return np.array([bound.high for bound in self.bounds], dtype=np.int64).reshape(len(self.bounds), self.children)
 
+    def residual(self, x: Floats) -> Floats:
+        """How far the answers of tables x of shape (cells, children) are from the noisy ones."""
+        return np.asarray(self.answers @ x - self.targets)
+
     def loss(self, x: Floats) -> float:
-        """The weighted least-squares loss of tables x of shape (cells, children)."""
-        return float(0.5 * (self.weights[:, None] * (self.answers @ x - self.targets) ** 2).sum())
+        """The weighted least-squares loss of tables x."""
+        return float(0.5 * (self.weights[:, None] * self.residual(x) ** 2).sum())
 
     def gradient(self, x: Floats) -> Floats:
         """Its gradient."""
-        return np.asarray(self.pulled_back @ (self.weights[:, None] * (self.answers @ x - self.targets)))
+        return np.asarray(self.pulled_back @ (self.weights[:, None] * self.residual(x)))
 
     def excess(self, x: Floats) -> float:
         """By how much a group lies outside its bounds at most."""

@@ -94,7 +94,9 @@ def structured(family: Family, *, gap: float, excess: float = _EXCESS, most: int
     parent = family.shared().astype(float)
     scale = float(np.max(family.weights))
     groups, low, high = _scaled_groups(family)
-    step, share = _Step(family, scale, groups), _Sharing(parent, family.children)
+    step, share, certificate = (
+        _Step(family, scale, groups), _Sharing(parent, family.children), _Certificate(family, (groups, low, high))
+    )  # fmt: skip
     z = np.repeat(parent[:, None] / family.children, family.children, axis=1)
     y = np.clip(groups @ z, low, high)
     u, v = np.zeros_like(z), np.zeros_like(y)
@@ -109,13 +111,13 @@ def structured(family: Family, *, gap: float, excess: float = _EXCESS, most: int
         v += yr - y
         if round_ % _EVERY and round_ != most:
             continue
-        found = _judged(family, z, c * scale * v, (groups, low, high), round_)
-        if found.gap <= gap * found.loss and found.excess <= excess:
-            return found
+        loss, width = certificate(z, c * scale * v)
+        if width <= gap * loss and family.excess(z) <= excess:
+            break
         if round_ >= next_change:
             factor = _balance(_norm(x - z) / max(_norm(z), 1e-300), _norm(z - last) / max(_norm(u), 1e-300))
             c, u, v, next_change = c * factor, u / factor, v / factor, int(1.5 * next_change)
-    return found
+    return Fit(tables=z, loss=loss, gap=width, excess=family.excess(z), rounds=round_)
 
 
 def _norm(x: Floats) -> float:
@@ -201,6 +203,10 @@ def shared_out(x: Floats, parent: Floats) -> Floats:
     return _Sharing(parent, x.shape[1])(x)
 
 
+_LOOPED = 12
+"""Children up to which numpy adds up whole rows in less time than along the columns."""
+
+
 class _Sharing:
     """`shared_out` for many tables of one family: what does not depend on these is made once.
 
@@ -212,41 +218,54 @@ class _Sharing:
     """
 
     def __init__(self, parent: Floats, children: int) -> None:
-        self._parent, self._numbers, self._nothing = parent[:, None], np.arange(1, children + 1), parent <= 0
-        self._ends = np.arange(len(parent)) * children - 1
-        self._ordered, self._shares = (np.empty((len(parent), children)) for _ in range(2))
+        self._parent, self._nothing, self._cells = parent, parent <= 0, np.arange(len(parent))
+        self._numbers = np.arange(1.0, children + 1)[:, None]
+        self._rows = np.empty((len(parent), children))
+        self._ordered, self._shares = (np.empty((children, len(parent))) for _ in range(2))
 
     def __call__(self, x: Floats) -> Floats:
-        ordered, shares = self._ordered, self._shares
-        np.negative(x, out=ordered)
-        ordered.sort(axis=1)
-        np.negative(ordered, out=ordered)
-        np.add.accumulate(ordered, axis=1, out=shares)
+        rows, ordered, shares = self._rows, self._ordered, self._shares
+        np.negative(x, out=rows)
+        rows.sort(axis=1)
+        np.negative(rows.T, out=ordered)
+        if len(ordered) > _LOOPED:
+            np.add.accumulate(ordered, axis=0, out=shares)
+        else:
+            shares[0] = ordered[0]
+            for place in range(1, len(ordered)):
+                np.add(shares[place - 1], ordered[place], out=shares[place])
         shares -= self._parent
         shares /= self._numbers
-        kept = np.add.reduce(ordered > shares, axis=1, dtype=np.int64)
-        threshold = shares.ravel()[self._ends + np.maximum(kept, 1)]
+        kept = np.add.reduce(ordered > shares, axis=0, dtype=np.int64)
+        threshold = shares[np.maximum(kept, 1) - 1, self._cells]
         threshold[(kept == 0) | self._nothing] = np.inf
         found = x - threshold[:, None]
         return np.asarray(np.maximum(found, 0.0, out=found))
 
 
-def _judged(family: Family, z: Floats, multipliers: Floats, scaled: tuple[Any, Floats, Floats], rounds: int) -> Fit:
-    """The certificate of tables on the simplex."""
-    gradient = family.gradient(z)
-    groups, low, high = scaled
-    bounded = np.where(np.isinf(high), 0.0, high)
-    cost = np.where(multipliers > 0, multipliers * bounded, multipliers * low).sum()
-    totals = groups @ z
-    slack = (abs(multipliers) * np.maximum(np.maximum(totals - high, low - totals), 0.0)).sum()
-    reached = (family.shared() * (gradient + groups.T @ multipliers).min(axis=1)).sum()
-    return Fit(
-        tables=z,
-        loss=family.loss(z),
-        gap=abs(float((gradient * z).sum() - reached + cost)) + float(slack),
-        excess=family.excess(z),
-        rounds=rounds,
-    )
+class _Certificate:
+    """The loss of tables on the simplex, and how far it lies from the optimum at most.
+
+    Args:
+        family: the family.
+        scaled: its groups with their bounds.
+    """
+
+    def __init__(self, family: Family, scaled: tuple[Any, Floats, Floats]) -> None:
+        self._family, self._parent = family, family.shared()
+        self._groups, self._low, self._high = scaled
+        self._bounded = np.where(np.isinf(self._high), 0.0, self._high)
+
+    def __call__(self, z: Floats, multipliers: Floats) -> tuple[float, float]:
+        family, residual = self._family, self._family.residual(z)
+        weights = family.weights[:, None]
+        gradient = np.asarray(family.pulled_back @ (weights * residual))
+        cost = np.where(multipliers > 0, multipliers * self._bounded, multipliers * self._low).sum()
+        totals = self._groups @ z
+        slack = (abs(multipliers) * np.maximum(np.maximum(totals - self._high, self._low - totals), 0.0)).sum()
+        reached = (self._parent * (gradient + self._groups.T @ multipliers).min(axis=1)).sum()
+        gap = abs(float((gradient * z).sum() - reached + cost)) + float(slack)
+        return float(0.5 * (weights * residual**2).sum()), gap
 
 
 # --- passes ---------------------------------------------------------------------------------------

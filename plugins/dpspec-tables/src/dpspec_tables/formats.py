@@ -265,7 +265,7 @@ def coded(values: pl.Series, attribute: Attribute) -> tables.Coded:
     return tables.Coded(codes=codes.fill_null(-1).to_numpy(), strangers=strange)
 
 
-def _as_written(values: pl.Series, attribute: Attribute) -> npt.NDArray[np.int64] | None:
+def _as_written(values: pl.Series, attribute: Attribute) -> npt.NDArray[np.integer[Any]] | None:
     """The codes of a column in the form in which it is written, without a text for each value; None for any other."""
     import polars as pl
 

@@ -229,8 +229,8 @@ def _marginal(query: Invariant) -> Marginal:
     return query
 
 
-def _in_range(numbers: AnyIntegers) -> Integers:
-    """Numbers in 64 bits.
+def _in_range(numbers: AnyIntegers) -> AnyIntegers:
+    """Numbers that the released column can hold.
 
     Raises:
         ReleaseError: they are larger.
@@ -248,16 +248,16 @@ class _HeldCounts:
     """The answers to a query that is not large.
 
     Args:
-        answers: all of them, in the order of its cells.
+        every: all of them, in the order of its cells.
     """
 
-    answers: AnyIntegers
+    every: AnyIntegers
     _done: int = attrs.field(default=0, init=False)
 
     def of(self, cells: answers.AnswerCells) -> AnyIntegers:
         """The answers of the next cells."""
         begin, self._done = self._done, self._done + len(cells)
-        return self.answers[begin : self._done]
+        return self.every[begin : self._done]
 
     def check_end(self) -> None:
         """There is nothing to be left."""

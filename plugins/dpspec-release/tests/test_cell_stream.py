@@ -164,8 +164,11 @@ def test_the_release_is_that_in_memory(tmp_path, monkeypatch, request, noise, qu
     assert len(sorted_) == 2
 
 
-@pytest.mark.parametrize(("workers", "parts"), [("threads", 2), pytest.param("processes", 200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("workers", "parts"), [("threads", 2), *(pytest.param(one, 200, marks=pytest.mark.slow) for one in ("processes", "dask"))]
+)
 def test_neither_workers_nor_partitions_change_a_byte(tmp_path, request, workers, parts):
+    pytest.importorskip("distributed") if workers == "dask" else None
     path = spec(tmp_path, "discrete-gaussian")
     expected = released(path, as_file(tmp_path / "whole.parquet", people()), tmp_path / "expected")
     request.getfixturevalue("small")

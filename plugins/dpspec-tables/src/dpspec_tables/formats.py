@@ -325,7 +325,7 @@ class Column:
         places = pl.Series([self._places.get(text) for text in here.to_list()], dtype=pl.Int64)
         return places.gather(texts.cast(pl.Enum(here), strict=False).to_physical())
 
-    def _as_written(self, values: pl.Series) -> npt.NDArray[np.int64] | None:
+    def _as_written(self, values: pl.Series) -> npt.NDArray[np.integer[Any]] | None:
         """The codes of a column in the form in which it is written, without a text for each value; None for any other."""
         import polars as pl
 

@@ -160,6 +160,7 @@ VISITS = {"type": "ordered-records", "unit": "user-day", "least": 9, "most": 9, 
     [
         (DAYS, {"type": "hamming-ordered", "unit": "user-day"}, [0] * 9, [1] * 7 + [0] * 2),
         (DAYS, {"type": "personal-weights", "weights": ["3"] * 9, "unit": "user-day"}, [0] * 9, [1] * 7 + [0] * 2),
+        (DAYS, {"type": "symmetric-difference", "unit": "user-day"}, [0] * 9, [1] * 7 + [0] * 2),
         (VISITS, CHAIN, [["0"]] * 9, [["3"]] * 7 + [["0"]] * 2),
         (VISITS, {"type": "edit-distance", "unit": "user-day", "replacing": 2}, [["0"]] * 9, [["3"]] * 7 + [["0"]] * 2),
     ],

@@ -200,6 +200,10 @@ class SymmetricDifference(Counting):
     def record_steps(self, space: DatasetSpace) -> blocks.RecordSteps:
         return blocks.RecordSteps(unit=self.unit, replaced=2, added=1)
 
+    def unit_price(self, space: DatasetSpace) -> Number:
+        """Where no record is added or removed alone, a change is a record replaced."""
+        return number(2 if space.fixes_size(self.unit) else 1)
+
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         return number(sum(exchange(left, right, space, self.unit)))
 

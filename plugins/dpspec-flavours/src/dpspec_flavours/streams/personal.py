@@ -375,7 +375,8 @@ class RecordWeights(InputDivergence):
         return self.unit if min(self._range()) >= 1 else None
 
     def unit_price(self, space: DatasetSpace) -> Number:
-        return max(self._range())
+        """Where no record is added or removed alone, a change is a record replaced."""
+        return max(self._range()) * (2 if space.fixes_size(self.unit) else 1)
 
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> Bound | None:
         if self == other:

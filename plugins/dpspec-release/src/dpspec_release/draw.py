@@ -493,8 +493,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
     mechanism.check(space)
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
-    workers = registry.get("workers", options.workers)()
-    suffix = _suffix(Path(table), options.suffix, formats_of(registry))
+    workers, suffix = registry.get("workers", options.workers)(), _suffix(Path(table), options.suffix, formats_of(registry))
     if options.resume and not mechanism.resumable:
         raise ReleaseError("--resume", "is for mechanisms that work in stages; this one begins anew", "leave it out")
     place = ReleasePlace(directory, Path(table))

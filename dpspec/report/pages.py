@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial, wraps
+from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -22,7 +22,7 @@ from dpspec.base.words import Word
 from dpspec.report import terminal
 from dpspec.report.figures import Figure, draws_figures
 from dpspec.report.json import answer
-from dpspec.report.page import Page, PageParts, Verbatim, as_html, as_markdown, image, to_html, to_markdown
+from dpspec.report.page import Page, PageParts, Verbatim, as_html, as_markdown
 from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
@@ -112,12 +112,8 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     value: Any = attrs.field(default=None, kw_only=True)
     notes: Sequence[str] = attrs.field(default=(), kw_only=True)
 
-    def shown(self, *, verbose: bool = False) -> RenderedPage | TextPage:
-        made = self.words()
-        if isinstance(made, str):
-            return TextPage(self, made)
-        parts = made.parts() if isinstance(made, Page) else made
-        return RenderedPage(parts=parts, content=partial(answer, self.command, self.exit_code, self.content), figure=self.figure)
+    def shown(self, *, verbose: bool = False) -> AnswerPage:
+        return AnswerPage(self)
 
     def page(self) -> Page:
         """The answer as a page of its own, of which the renderer `document` makes an HTML file."""
@@ -138,29 +134,38 @@ class CommandAnswer(Showable, Mapping[str, Any]):
 
 
 @attrs.frozen
-class TextPage:
-    """The page of an answer that is a text.
+class AnswerPage:
+    """The page of an answer, whose words are made when they are asked for: data has no need of them.
 
     Args:
         given: the answer.
-        words: its text.
     """
 
     given: CommandAnswer
-    words: str
 
     def text(self, *, coloured: bool = False) -> str:
         """As the command line prints it."""
-        return self.words if coloured else _COLOURED.sub("", self.words)
+        made = self._parts()
+        if isinstance(made, str):
+            return made if coloured else _COLOURED.sub("", made)
+        return drawn(*made, plain=not coloured).rstrip()
 
     def html(self) -> str:
         """As part of an HTML page."""
-        figure = "" if self.given.figure is None or not draws_figures() else image(self.given.figure())
-        return f"{to_html(Verbatim(text=self.text()))}{figure}"
+        figure = self.given.figure
+        return as_html(self._pieces(), None if figure is None or not draws_figures() else figure())
 
     def markdown(self) -> str:
-        """As Markdown: a block of text as it is."""
-        return to_markdown(Verbatim(text=self.text())) + "\n"
+        """As Markdown; a text without any structure is a block of lines as they are."""
+        return as_markdown(self._pieces())
+
+    def _parts(self) -> PageParts | str:
+        made = self.given.words()
+        return made.parts() if isinstance(made, Page) else made
+
+    def _pieces(self) -> PageParts:
+        made = self._parts()
+        return [Verbatim(text=_COLOURED.sub("", made))] if isinstance(made, str) else made
 
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""

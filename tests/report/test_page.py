@@ -153,3 +153,10 @@ def test_a_fragment_shows_its_figure_where_one_is_given() -> None:
 
 def test_what_begins_a_list_does_not_begin_one() -> None:
     assert escaped("1. a\n+ b\n- c") == "1\\. a\n\\+ b\n\\- c"
+
+
+def test_the_data_of_an_answer_has_no_need_of_its_words() -> None:
+    def words() -> str:
+        raise AssertionError("the words were made")
+
+    assert CommandAnswer("measure", 0, {"x": 1}, words).to_dict()["x"] == 1

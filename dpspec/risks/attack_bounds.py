@@ -4,7 +4,7 @@ A test turns the output into one bit. By data processing (Bailie et al. 2024), p
 laws (p, 1 - p) and (a, 1 - a) of that bit are within the bound, in both orders; and if some p >= a exceeds the bound, so does
 every larger p. The largest power is therefore enclosed by bisection. Each end is proved by an exact pair of laws, and the lower
 end is attained by a mechanism. For concentrated privacy this covers every order alpha > 1 and the limit alpha -> 1, which can be
-the one that binds. """
+the one that binds."""
 
 from __future__ import annotations
 

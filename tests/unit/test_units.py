@@ -167,9 +167,7 @@ VISITS = {"type": "ordered-records", "unit": "user-day", "least": 9, "most": 9, 
 )
 def test_the_promise_for_a_week_covers_two_datasets_that_differ_in_seven_days(space, distance, first, last):
     """One change may count more than 1: by a weight, along the edges of a policy, as an entry that goes and one that comes."""
-    asked = build(
-        space=space, input_divergence=distance, output_divergence={"type": "mult"}, budget={"epsilon": 1}
-    ).spec
+    asked = build(space=space, input_divergence=distance, output_divergence={"type": "mult"}, budget={"epsilon": 1}).spec
     apart = asked.distance(*(asked.space.dataset(each) for each in (first, last)))
     promised = promise_for(asked, "user-week").budget
     assert promised is not None
@@ -181,8 +179,6 @@ def test_no_promise_follows_where_one_change_may_count_without_limit():
     one_sided = {"type": "one-sided", "attribute": "visits", "sensitive": ["0"], "unit": "user-day"}
     records = {"type": "records", "unit": "user-day", "attributes": [{"name": "visits", "count": 4}]}
     for space, distance, standard in ((VISITS, policy, "mult"), (records, one_sided, "mult-one-way")):
-        asked = build(
-            space=space, input_divergence=distance, output_divergence={"type": standard}, budget={"epsilon": 1}
-        ).spec
+        asked = build(space=space, input_divergence=distance, output_divergence={"type": standard}, budget={"epsilon": 1}).spec
         assert promise_for(asked, "user-week").budget is None
         assert promise_for(asked, "user-day").budget is None

@@ -415,6 +415,13 @@ def test_a_label_protects_no_records_that_a_policy_leaves_out_and_names_no_facts
     assert "lists" not in page["What is published exactly"]
 
 
+def test_the_limits_of_a_label_are_about_ideas_that_no_published_fact_tells_apart(run, folder, tmp_path):
+    total = RECORDS.replace('unit = "user-day", attributes = ["place"]', 'unit = "user-day", attributes = []')
+    written(tmp_path, "total", blocks=total.replace('type = "hamming"', 'type = "symmetric-difference"'), keep=None)
+    assert "that the promise compares:" in said(run, tmp_path, "total")["What someone can find out about you"]
+    assert "or less:" in said(run, folder, "proved")["What someone can find out about you"]
+
+
 DEPLOYMENTS = Path(__file__).parents[3] / "specs" / "deployments"
 NOTATION = {
     "a command": r"\bdpspec [a-z]|--[a-z]",

@@ -230,7 +230,8 @@ def _numbers(risk: RiskNumbers) -> Iterator[str]:
     lines = [line for line in map(_number_line, risk.rows) if line]
     if lines:
         far = next((dict(row.at)["distance"] for row in risk.rows if "distance" in dict(row.at)), "1")
-        yield f"The limits in more detail, for two ideas at distance {far} or less:"
+        compared = " that the promise compares" if any("candidates" in dict(row.at) for row in risk.rows) else ""
+        yield f"The limits in more detail, for two ideas at distance {far} or less{compared}:"
         yield from lines
 
 

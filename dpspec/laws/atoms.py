@@ -31,6 +31,8 @@ _WORK_OF_A_LOGARITHM = 16
 """Units of work of an exact logarithm."""
 _BITS_PER_UNIT = 1 << 10
 """So many bits of exact powers take a unit of work."""
+_BITS_OF_GCD = 128
+"""Greatest common divisors and comparisons of weights with so many bits take a unit more."""
 _EXACT_RENYI_BITS = 1 << 24
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
 
@@ -80,7 +82,7 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
     @cached_property
     def by_ratio(self) -> tuple[tuple[int, int], ...]:
         """The weights (p, q) with equal likelihood ratios merged, the largest ratio first."""
-        spend(2 * len(self.p_weights))
+        spend(len(self.p_weights) * (2 + (self.p_total.bit_length() + self.q_total.bit_length()) // _BITS_OF_GCD))
         merged: dict[tuple[int, int], tuple[int, int]] = {}
         for (p, q), times in Counter(zip(self.p_weights, self.q_weights, strict=True)).items():  # most atoms are equal to others
             common = math.gcd(p, q)
@@ -99,7 +101,8 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
 
     def product(self, other: FiniteDichotomy) -> FiniteDichotomy:
         """The pair of product laws; atoms of equal ratio are merged, so that n equal factors stay small."""
-        spend(len(self.by_ratio) * len(other.by_ratio))
+        bits = self.p_total.bit_length() + other.p_total.bit_length()
+        spend(len(self.by_ratio) * len(other.by_ratio) * (1 + bits // _BITS_PER_UNIT))
         pairs = [(p * r, q * s) for p, q in self.by_ratio for r, s in other.by_ratio]
         joint = FiniteDichotomy(
             tuple(p for p, _ in pairs),
@@ -247,6 +250,8 @@ IDENTICAL = FiniteDichotomy((1,), (1,), 1, 1)
 _SPREAD_BITS = 10
 """A cell is spread only when its two masses are known to this many bits more than the width of its ratio range;
 a narrower one is kept as it is, with the whole range."""
+_WORK_OF_JOINING = 4
+"""Units of work to join one cell with its neighbours."""
 _COARSE_BITS, _COARSE_CELLS = 64, 256
 """The cells of a coarse pair: merged with their neighbours, they change a divergence by less than one part in 2^12 or so."""
 
@@ -305,6 +310,7 @@ def compress(cells: Sequence[Cell], limit: int) -> Cells:
     """At most about `limit` cells: neighbours in the order of the ratio are joined, and keep the whole range of both."""
     if len(cells) <= limit:
         return tuple(cells)
+    spend(_WORK_OF_JOINING * len(cells))
     groups: dict[tuple[bool, bool, bool, bool], list[Cell]] = {}
     for cell in cells:
         kind = (cell.low.is_finite(), cell.high.is_finite(), cell.p.is_zero(), cell.q.is_zero())

@@ -30,6 +30,8 @@ _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
 _LISTED = 1 << 18
 """Above so many outcomes a product is not listed."""
+_WORK_OF_A_FACTOR = 8
+"""Units of work of one law of a product: of noise around an answer."""
 _WORK_OF_AN_IMAGE = 4
 """So many exponentials take as long as to find one image and its mass."""
 
@@ -71,6 +73,9 @@ class Product(AtomicLaw):
     """Independent draws from several laws."""
 
     laws: tuple[Law, ...]
+
+    def __attrs_post_init__(self) -> None:
+        spend(_WORK_OF_A_FACTOR * len(self.laws))
 
     def factors(self) -> tuple[Law, ...]:
         return self.laws

@@ -454,6 +454,7 @@ class BallDichotomy(Dichotomy, Growth):
     bottom: Bracket | None = None
     made_of: Hashable = None
     _known: dict[int, Cells] = attrs.field(factory=dict, repr=False)
+    _ends: dict[tuple[str, int], Bracket] = attrs.field(factory=dict, repr=False)
 
     def cells(self, precision: int) -> Cells:
         if precision not in self._known:
@@ -480,8 +481,10 @@ class BallDichotomy(Dichotomy, Growth):
     def max_log_ratio(self, *, precision: int = 64) -> Bracket:
         if self.top is not None:
             return self.top
+        return self._once("max_log_ratio", precision, self._max_log_ratio)
+
+    def _max_log_ratio(self, precision: int) -> Bracket:
         lower, upper = arb(0), arb(0)
-        spend(len(self.cells(precision)))
         for cell in self.cells(precision):
             if not cell.p.is_zero():
                 upper = upper.max(cell.high.upper())
@@ -490,6 +493,9 @@ class BallDichotomy(Dichotomy, Growth):
         return Bracket(lower=_end(lower), upper=_end(upper))
 
     def singular_mass(self, *, precision: int = 64) -> Bracket:
+        return self._once("singular_mass", precision, self._singular_mass)
+
+    def _singular_mass(self, precision: int) -> Bracket:
         if all(cell.p.is_zero() or cell.q.is_zero() for cell in self.cells(precision)):
             return Bracket.exactly(1)
         certain, possible = arb(0), arb(0)
@@ -499,10 +505,17 @@ class BallDichotomy(Dichotomy, Growth):
                 possible += cell.p if cell.high == arb.pos_inf() else 0
             return Bracket.around(hull(certain.lower(), possible.upper()).min(arb(1)), least=0)
 
+    def _once(self, name: str, precision: int, made: Callable[[int], Bracket]) -> Bracket:
+        """What every other functional begins with, computed once at each precision."""
+        if (name, precision) not in self._ends:
+            spend(_WORK_OF_A_CELL * len(self.cells(precision)))
+            self._ends[name, precision] = made(precision)
+        return self._ends[name, precision]
+
     def _hockey_stick(self, epsilon: Number, precision: int) -> Bracket:
         with ctx.workprec(precision + 32):
             threshold, factor = epsilon.enclose(precision + 32), ball_exponential(epsilon, precision + 32)
-            spend_on_balls(len(self.cells(precision)))
+            spend_on_balls(_WORK_OF_A_CALL + 2 * len(self.cells(precision)))
             total = sum((cell.gain(threshold, factor) for cell in self.cells(precision)), arb(0))
             return Bracket.around(total.min(arb(1)), least=0)
 

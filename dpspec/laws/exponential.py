@@ -243,13 +243,16 @@ def read(value: object) -> Exponential | None:
 
 _WORK_OF_A_TERM = 8
 """Units of work of one term of a sum of powers: a few operations on fractions."""
+_BITS_PER_UNIT = 64
+"""So many bits of their factors take a unit more."""
 
 
 def _collected(terms: Iterable[tuple[Fraction, Fraction]]) -> Terms:
     found: dict[Fraction, Fraction] = {}
     for power, factor in terms:
         found[power] = found.get(power, Fraction(0)) + factor
-    spend(_WORK_OF_A_TERM * len(found))
+    bits = sum(factor.numerator.bit_length() + factor.denominator.bit_length() for factor in found.values())
+    spend(_WORK_OF_A_TERM * len(found) + bits // _BITS_PER_UNIT)
     return tuple(sorted((power, factor) for power, factor in found.items() if factor))
 
 
@@ -271,6 +274,7 @@ def _lowest(top: Terms, bottom: Terms) -> Exponential:
     """The quotient without common factors, the lowest term of the denominator being 1."""
     if not top:
         return Exponential()
+    spend(_WORK_OF_A_TERM * (len(top) + len(bottom)))
     if len(bottom) > 1:
         top, bottom = _without_common_factor(top, bottom)
     power, factor = bottom[0]
@@ -284,6 +288,7 @@ def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
     """Both divided by their greatest common divisor as polynomials in t = e^g, or by the whole denominator if that is one."""
     if len(top) == 1:
         return top, bottom
+    spend(_WORK_OF_A_TERM * (len(top) + len(bottom)))
     step = _step(top, bottom)
     if max(terms[-1][0] - terms[0][0] for terms in (top, bottom)) > MOST_STEPS * step:
         (r, a), (s, b) = top[0], bottom[0]
@@ -291,6 +296,7 @@ def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
             return ((r - s, a / b),), _ONE
         return top, bottom
     polynomials = [_polynomial(terms, step) for terms in (top, bottom)]
+    spend(_WORK_OF_A_TERM * sum(polynomial.degree() for polynomial in polynomials))
     common = polynomials[0].gcd(polynomials[1])
     if common.degree() == 0:
         return top, bottom
@@ -391,6 +397,7 @@ class ExponentialLaw(AtomicLaw):
         if _same(mine, theirs):
             return IDENTICAL
         outcomes = dict.fromkeys((*mine, *theirs))
+        spend(_WORK_OF_A_HASH * len(outcomes))
         pairs = _counted(list(map(mine.get, outcomes)), list(map(theirs.get, outcomes)))
 
         def cells(precision: int) -> Cells:

@@ -27,7 +27,7 @@ import attrs
 import numpy as np
 from flint import arb, ctx
 
-from dpspec.base.errors import NoFormulaError
+from dpspec.base.errors import NoFormulaError, NumericalError
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.types import Floats
@@ -416,4 +416,9 @@ def _log_moment(pieces: LossPieces, tilt: float) -> float:
     spend(len(pieces.losses) // _POINTS_PER_UNIT)
     powers = tilt * pieces.losses
     top = float(np.max(powers, initial=-math.inf))
-    return top + math.log(total(np.exp(powers - top) * pieces.masses)) if math.isfinite(top) else -math.inf
+    if not math.isfinite(top):
+        return -math.inf
+    moment = total(np.exp(powers - top) * pieces.masses)
+    if not moment > 0:
+        raise NumericalError("composition", "has a loss whose probability doubles do not hold", "ask for its largest log-ratio")
+    return top + math.log(moment)

@@ -19,6 +19,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NumericalError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
 from dpspec.base.log_linear import ball, dyadic
+from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich, compress
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.cumulant import Cumulant, CumulantSum, Derivatives, supremum
@@ -149,6 +150,8 @@ class Convolved(Dichotomy, Composite):
 _CELLS_PER_BIT = 4
 _WORK_OF_A_CELL = 2
 """So many exponentials take as long as to multiply two cells."""
+_WORK_OF_A_MEAN = 16
+"""Units of work of a value of one part of a union, next to that of the part itself."""
 _FEW_FACTORS = 2
 _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 
@@ -454,10 +457,12 @@ class UnionDichotomy(Dichotomy):
         return UnionDichotomy(self.weights, tuple(pair.reverse() for pair in self.pairs))
 
     def _largest(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+        spend(_WORK_OF_A_MEAN * len(self.pairs))
         values = [functional(pair) for pair in self.pairs]
         return Bracket(lower=max(value.lower for value in values), upper=max(value.upper for value in values))
 
     def _mean(self, functional: Callable[[Dichotomy], Bracket]) -> Bracket:
+        spend(_WORK_OF_A_MEAN * len(self.pairs))
         values = [functional(pair) for pair in self.pairs]
         if any(value.lower.is_infinite for value in values):
             return INFINITE

@@ -7,6 +7,7 @@ that is beyond the claim refutes it.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TypeGuard
 
 import attrs
@@ -15,6 +16,7 @@ from dpspec.base.errors import NoFormulaError, NotEnumerableError, WorkLimitErro
 from dpspec.base.exact import INFINITY, Bracket
 from dpspec.base.types import Progress
 from dpspec.base.work import limited
+from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -97,7 +99,7 @@ def judged_unlisted(
     budget = spec.budget.uniform()
     if budget is not None and budget.is_infinite and spec.input_divergence.is_metric:  # nothing is beyond it
         return proved
-    tried = refute_on(mechanism, spec, groups_for(mechanism, spec), registry=registry, most_work=most_work)
+    tried = refute_on(mechanism, spec, _groups(mechanism, spec), registry=registry, most_work=most_work)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
     return attrs.evolve(proved, reason=f"{proved.reason}; {tried}")
@@ -110,6 +112,11 @@ def _derived(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None)
             return derive(mechanism, spec, registry=registry)
     except WorkLimitError:
         return Missing(step="work", reason="to prove the claim from the structure of the mechanism exceeds the limit of work")
+
+
+def _groups(mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Sequence[Dataset]]:
+    """The groups that are compared, made inside the search whose work is limited: it takes laws to choose them."""
+    yield from groups_for(mechanism, spec)
 
 
 def _is_decided(proved: Verdict | Missing) -> TypeGuard[Verdict]:

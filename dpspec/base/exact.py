@@ -617,6 +617,7 @@ def largest(brackets: Iterable[Bracket]) -> Bracket:
     return best
 
 
+@lru_cache(maxsize=1024)
 def rounded_product(left: Number, right: Number) -> Number:
     """The product of two nonnegative numbers, exact where it has an exact form, else rounded up to 17 digits.
 

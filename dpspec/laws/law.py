@@ -260,7 +260,8 @@ class FiniteLaw(AtomicLaw):
         if divisor == 0:
             raise NotALaw("weights", "must not all be 0", "give at least one outcome a positive weight")
         _refuse_negative(weights)
-        kept = {outcome: weight // divisor for outcome, weight in weights.items() if weight}
+        as_given = divisor == 1 and all(weights.values())
+        kept = dict(weights) if as_given else {outcome: weight // divisor for outcome, weight in weights.items() if weight}
         return cls(kept, sum(kept.values()))
 
     @classmethod
@@ -340,7 +341,8 @@ class FiniteLaw(AtomicLaw):
         joint: dict[Any, int] = {(): 1}
         for law in laws:
             joint = {(*head, last): a * b for head, a in joint.items() for last, b in law.weights.items()}
-        return FiniteLaw.from_weights(joint)
+        # the greatest common divisor of all products is the product of the divisors, which are 1
+        return FiniteLaw(joint, math.prod(law.total for law in laws))
 
     @staticmethod
     def mixture(weights: Sequence[NumberLike], laws: Sequence[FiniteLaw]) -> FiniteLaw:
@@ -369,9 +371,9 @@ class FiniteLaw(AtomicLaw):
 
 
 def _refuse_negative(weights: Mapping[OutputValue, int]) -> None:
-    for outcome, weight in weights.items():
-        if weight < 0:
-            raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=weight)
+    if min(weights.values(), default=0) < 0:
+        outcome, weight = next((outcome, weight) for outcome, weight in weights.items() if weight < 0)
+        raise NotALaw(f"weight of {outcome!r}", "must be at least 0", "probabilities are never negative", value=weight)
 
 
 # --- sandwiches of location laws and atoms --------------------------------------------------------

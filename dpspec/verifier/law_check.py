@@ -29,6 +29,7 @@ import attrs
 
 from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
+from dpspec.base.memo import key_of
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
@@ -307,6 +308,7 @@ class _LawPairs:
     spec: PrivacySpec
     is_reduced: bool = False
     laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
+    judged: dict[tuple[object, Number], bool] = attrs.field(factory=dict)
     reason: str = ""
 
     def compare(self) -> LawComparison:
@@ -471,7 +473,8 @@ class _LawPairs:
     def _is_beyond(self, before: Law, after: Law, limit: Number) -> bool | None:
         """Whether d_Pr of two laws is beyond a limit for certain; None where they cannot be compared.
 
-        Where single events decide whether it is, that is quicker than to compute d_Pr.
+        Where single events decide whether it is, that is quicker than to compute d_Pr. Most pairs next to other records have laws
+        that differ as those of a pair before them do, by one shift of one answer: d_Pr of equal pairs of laws is computed once.
         """
         chosen = self.spec.output_divergence
         if limit.is_infinite:
@@ -484,8 +487,14 @@ class _LawPairs:
             orders = (pair, pair.reverse()) if chosen.is_symmetric else (pair,)
             return any(way.hockey_stick(power, precision=PRECISION).lower > slack for way in orders for power, slack in lines)
 
+        def judge_once() -> bool:
+            key = key_of(before.against(after).signature()), limit
+            if key not in self.judged:
+                self.judged[key] = judge()
+            return self.judged[key]
+
         try:
-            return bool(guarded(chosen.name, judge))
+            return bool(guarded(chosen.name, judge_once))
         except PluginContractError:
             raise
         except DpspecError:  # no formula is known for the two

@@ -2,6 +2,7 @@
 
 import ast
 import csv
+import functools
 import importlib.util
 import subprocess
 import sys
@@ -29,6 +30,13 @@ def by_label(label: str) -> Idiom:
     return next(idiom for idiom in IDIOMS if idiom.label == label)
 
 
+@functools.cache
+def functions_of(module: str) -> set[str]:
+    """The functions that the file of a module defines; a file is parsed once for all of its entries."""
+    tree = ast.parse((ROOT / Path(*module.split("."))).with_suffix(".py").read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
 # --- the data files -------------------------------------------------------------------------------
 
 
@@ -44,8 +52,7 @@ def test_there_is_as_much_as_the_page_says():
 def test_every_entry_names_a_function_a_claim_a_reason_and_an_origin(idioms):
     assert len({idiom.label for idiom in idioms}) == len(idioms)
     for idiom in idioms:
-        tree = ast.parse((ROOT / Path(*idiom.module.split("."))).with_suffix(".py").read_text(encoding="utf-8"))
-        assert idiom.name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, idiom.label
+        assert idiom.name in functions_of(idiom.module), idiom.label
         owner, _, path = idiom.origin.partition(" ")
         assert owner.count("/") == 1, idiom.label
         assert path, idiom.label

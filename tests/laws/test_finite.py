@@ -107,6 +107,16 @@ def test_four_equal_records():
     assert p.against(q).max_log_ratio().lower == ln(81)
 
 
+@pytest.mark.parametrize("sizes", list(itertools.product([(2, 4, 6), (1, 0, 3), (5, 10)], repeat=2)))
+def test_a_product_is_stored_in_lowest_terms_as_all_laws_are(sizes):
+    """Equal laws are stored equally, whichever way they were made."""
+    one, two = (FiniteLaw.from_weights(dict(enumerate(weights))) for weights in sizes)
+    joint = FiniteLaw.from_weights({(i, j): a * b for i, a in enumerate(sizes[0]) for j, b in enumerate(sizes[1])})
+    found = FiniteLaw.product([one, two])
+    assert (found.weights, found.total) == (joint.weights, joint.total)
+    assert math.gcd(*found.weights.values()) == 1
+
+
 # --- brute force -----------------------------------------------------------------------------------------------------
 
 

@@ -70,7 +70,7 @@ def written(name="warner", epsilon="ln(3)", *, mechanism=True, numbers=()):
     return "".join([*parts, *(NUMBER.format(what=what, printed=printed) for what, printed in numbers)])
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def spec():
     """Makes the text of a specification file."""
     return written

@@ -72,6 +72,14 @@ def written(folder, id, *, publisher='"Agency"', year=2020, facts="", wrote='"Ag
     (folder / f"{id}.dpspec.toml").write_text(text + rest, encoding="utf-8")
 
 
+@pytest.fixture(autouse=True)
+def _one_process(request, monkeypatch):
+    """Verdicts of a folder are computed in this process, as on a machine with one processor: two that import dpspec take a second
+    for each command. One test has them."""
+    if request.function is not test_csv_has_a_line_for_each:
+        monkeypatch.setattr("dpspec.base.jobs.processors", lambda: 1)
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory) -> Path:
     place = tmp_path_factory.mktemp("deployments")

@@ -41,7 +41,10 @@ TOPICS = (
     ("Rules of inference", ("dpspec.grammar.rule",)),
     (
         "Tables and workers",
-        ("dpspec.grammar.tables", "dpspec.grammar.table_files", "dpspec.grammar.sorting", "dpspec.grammar.workers"),
+        (
+            *("dpspec.grammar.tables", "dpspec.grammar.table_files", "dpspec.grammar.sorting", "dpspec.grammar.cell_stream"),
+            "dpspec.grammar.workers",
+        ),
     ),
     ("Parameters of plugin classes", ("dpspec.base.params",)),
     ("Registration", ("dpspec.extension", "pluggy")),

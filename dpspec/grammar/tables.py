@@ -145,8 +145,11 @@ class Table(Countable):
 
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
-        labels = [list(a.values()) for a in self.attributes]
-        columns = (self.codes[a.name].tolist() for a in self.attributes)
+        columns = [self.codes[a.name].tolist() for a in self.attributes]
+        labels = [
+            {code: a.category(code) for code in set(column)} if a.size > len(column) else list(a.values())
+            for a, column in zip(self.attributes, columns, strict=True)
+        ]
         return (tuple(label[code] for label, code in zip(labels, row, strict=True)) for row in zip(*columns, strict=True))
 
     def of_members(self) -> Table:

@@ -40,7 +40,7 @@ def batches(monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """No table fits into memory, strata of more than 60 records are swapped in two passes, and rows are read 50 at a time."""
-    monkeypatch.setattr(engine, "PER_RECORD", 1 << 60)
+    monkeypatch.setattr(engine, "PER_JOINED", 1 << 60)
     monkeypatch.setattr(sorting, "PIECE", 60)
     monkeypatch.setattr(sorted_swap, "ROWS", 50)
     monkeypatch.setattr(households, "ROWS", 50)

@@ -748,16 +748,18 @@ def _memory_of_numbers(
 
 MOST_CELLS = 1 << 22
 """Invariants of more cells are compared by digests, where the table does not fit into memory."""
-PER_RECORD = 60
+PER_RECORD, PER_JOINED = 60, 85
 """Bytes that a swap in memory takes for each record, in addition to the table before and after, if all are in one stratum:
-5 and 12 million records of 5 bytes took 61 and 62 bytes each. Many strata take half of that, which is not known before."""
+5 and 12 million records of 5 bytes took 61 and 62 bytes each. Many strata take half of that, which is not known before. Of
+households with persons, 30 million in four strata took 79 bytes each, their identifiers included."""
 
 
 def _fits(sources: Sequence[TableSource], allowed: int) -> bool:
     """Whether it is known that a table fits into memory, of one source, or of households and persons."""
     sizes = [(source, _most_records(source)) for source in sources]
     records = sum(count for _, count in sizes)
-    return MEMORY_OF_PROCESS + 2 * sum(memory_of(*one) for one in sizes) + PER_RECORD * records <= allowed
+    each = PER_RECORD if len(sources) == 1 else PER_JOINED
+    return MEMORY_OF_PROCESS + 2 * sum(memory_of(*one) for one in sizes) + each * records <= allowed
 
 
 def _most_records(source: TableSource) -> int:

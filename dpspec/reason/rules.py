@@ -599,15 +599,14 @@ def promise_for(spec: PrivacySpec, unit: str, *, called: str | None = None) -> U
     if most == 1:
         return UnitPromise(unit=unit, most=1, budget=budget, reason=f"one {unit} lies in one {own}")
     reason = f"one {unit} holds at most {most} of {own}"
-    standard = spec.output_divergence
+    standard, largest = spec.output_divergence, None
     if not standard.is_metric:
-        return UnitPromise(
-            unit=unit, most=most, budget=None, reason=f"{reason}, and {standard.in_words()} does not add up along a path"
-        )
-    if spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
-        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}, and a path of neighbours may leave the universe")
-    if value is None:
-        return UnitPromise(unit=unit, most=most, budget=None, reason=f"{reason}; {budget.unpublished() or 'the budget differs'}")
-    constant = standard.lipschitz(budget.parameter, value) * most
-    largest = stands_for(budget, number(standard.budget_for(budget.parameter, constant)))
+        reason += f", and {standard.in_words()} does not add up along a path"
+    elif spec.input_divergence.is_neighbour_form and spec.multiverse.induced_by() != ():
+        reason += ", and a path of neighbours may leave the universe"
+    elif value is None:
+        reason += f"; {budget.unpublished() or 'the budget differs'}"
+    else:
+        constant = standard.lipschitz(budget.parameter, value) * most
+        largest = stands_for(budget, number(standard.budget_for(budget.parameter, constant)))
     return UnitPromise(unit=unit, most=most, budget=largest, reason=reason)

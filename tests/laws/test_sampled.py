@@ -54,7 +54,9 @@ def compare(found: Dichotomy, truth: Dichotomy, exact: set[str]) -> None:
 
 
 @pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(9, 10)])
-@pytest.mark.parametrize("weights", [((6, 3, 1), (1, 3, 6)), ((8, 1, 1), (1, 4, 5)), ((1, 4, 5), (8, 1, 1)), ((5, 5, 0), (1, 4, 5))])
+@pytest.mark.parametrize(
+    "weights", [((6, 3, 1), (1, 3, 6)), ((8, 1, 1), (1, 4, 5)), ((1, 4, 5), (8, 1, 1)), ((5, 5, 0), (1, 4, 5))]
+)
 def test_no_sample_of_a_fixed_size_is_farther_apart_than_its_pair(weights: tuple[tuple[int, ...], ...], rate: Fraction) -> None:
     """Whichever of two laws the samples with the record have, and in either order: the mixtures are written out."""
     one, other = (FiniteLaw.of({i: Fraction(weight, 10) for i, weight in enumerate(law)}) for law in weights)

@@ -133,7 +133,7 @@ def test_datasets_that_are_not_neighbours_show_nothing():
 
 
 def test_of_several_universes_of_a_table_the_largest_budget_counts():
-    """Two persons of whom one is promised less: a mechanism that keeps both promises keeps that of the table, in each universe."""
+    """Two persons of whom one is promised less: a mechanism that keeps both keeps that of the table, in each universe."""
     universes = {"first": ((0, 0), (1, 0)), "second": ((0, 0), (0, 1)), "others": ((1, 0), (1, 1))}
     budgets = {"first": ln(3), "second": ln(2), "others": ln(16)}
     promised = attrs.evolve(

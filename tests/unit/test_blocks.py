@@ -189,11 +189,11 @@ def test_a_fixed_size_makes_the_last_total_redundant() -> None:
 def test_a_search_that_ends_before_the_last_dataset_decides_nothing(constants: int, answer: bool | None) -> None:
     """Of 2^15 datasets the last one alone is another; the more invariants there are, the fewer datasets are looked at."""
     space = BitVectors(length=15)
-    fine = [FunctionInvariant(function=lambda _, number=number: number, label=f"the number {number}") for number in range(constants)]
+    fine = [FunctionInvariant(function=lambda _, n=n: n, label=f"the number {n}") for n in range(constants)]
     last = FunctionInvariant(function=lambda bits: sum(bits) == 15, label="all of them")
     found = determines(fine, (last,), space)
     assert found.answer is answer
-    assert answer is None or found.witness is not None and {last.value(x, space) for x in found.witness} == {False, True}
+    assert answer is None or (found.witness is not None and {last.value(x, space) for x in found.witness} == {False, True})
 
 
 def test_household_margins_determine_person_margins_through_the_composition() -> None:

@@ -21,7 +21,7 @@ COUNTS = (Marginal(attributes=(), where=(("kind", ("a",)),)), Marginal(attribute
 @pytest.mark.parametrize("query", COUNTS, ids=["one count", "three counts"])
 @pytest.mark.parametrize(("least", "distance"), [(3, HAMMING), (2, SYMMETRIC)], ids=["replaced", "added"])
 def test_samples_of_a_fixed_size_on_every_pair(least: int, distance: object, query: Marginal, size: int) -> None:
-    """Others may be of several kinds: which of them is left out then changes what is counted, and one formula is no longer enough."""
+    """Others may be of several kinds: which of them is left out then changes what is counted, and one formula is not enough."""
     space = UnorderedRecords(attributes=(KIND,), least=least, most=3)
     noisy = block("mechanisms", "geometric", queries=(query,), ratio="1/2")
     sampled, claim = block("mechanisms", "subsampled", mechanism=noisy, size=size), spec(space, distance)

@@ -36,14 +36,17 @@ class WithFact(Mechanism):
         return NOISE.law(dataset, space)  # type: ignore[no-any-return]
 
     def structure(self, space: Any) -> Structure:
-        return Structure(views=(NoisyCount(Marginal(attributes=("sex",)), NOISE.noise),), reads=(self.fact,), publishes_views=False)
+        women_and_men = NoisyCount(Marginal(attributes=("sex",)), NOISE.noise)
+        return Structure(views=(women_and_men,), reads=(self.fact,), publishes_views=False)
 
 
 @pytest.mark.parametrize(
     ("held", "fact", "answer"),
     [((TOTAL, CROWD), CROWD, True), ((TOTAL,), CROWD, None), ((TOTAL,), Marginal(attributes=("sex",)), False)],
 )
-def test_post_processing_reads_what_universes_are_known_to_fix(held: tuple[Invariant, ...], fact: Invariant, answer: bool | None) -> None:
+def test_post_processing_reads_what_universes_are_known_to_fix(
+    held: tuple[Invariant, ...], fact: Invariant, answer: bool | None
+) -> None:
     """Neither what they leave open nor what nobody has decided: a hundred women show that the total does not fix the crowd."""
     assert determines(held, (fact,), PEOPLE).answer is answer
     found = derive(WithFact(fact=fact), spec(PEOPLE, HAMMING, multiverse=LevelSets(invariants=held)))

@@ -203,7 +203,9 @@ def test_on_a_space_without_a_largest_size_the_least_of_all_parts_counts(
         input_divergence=SymmetricDifference(),
         output_divergence=Mult(),
         budget=ByPart(  # type: ignore[call-arg]
-            parameter="epsilon", values=tuple({"part": part, "value": value} for part, value in listed.items()), otherwise=otherwise
+            parameter="epsilon",
+            values=tuple({"part": part, "value": value} for part, value in listed.items()),
+            otherwise=otherwise,
         ),
     )
     counts = Geometric(queries=(Marginal(attributes=("region",)),), ratio="1/2")  # type: ignore[arg-type]

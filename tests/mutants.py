@@ -7,6 +7,10 @@
 To save time, the tests that stand nearest to the changed file run first, in one process, and a failure there settles the matter:
 they are part of the default run. Only what they do not see meets all other tests of the profile. Not collected by pytest.
 A text that is no longer there exactly once is an error: choose the same mistake in the new text.
+
+The last fifty were chosen from the source alone, by a reader who had not seen a test. Of them 23 were seen at first, by the tests
+that stand nearest to them or import the changed module. Tests that see 26 others were written. One is no mistake: the margins of
+all numbers are never known where the margin of one is not, so that the condition it removes decides nothing.
 """
 
 from __future__ import annotations

@@ -55,9 +55,11 @@ def judged(
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (pairs done, pairs in all).
     """
-    limits = {"most_datasets": most, "most_work": MOST_WALKED_WORK}
     try:
-        verdict = not_empty(verify(mechanism, spec, registry=registry, progress=progress, **limits))
+        walked = verify(
+            mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress
+        )  # fmt: skip
+        verdict = not_empty(walked)
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them

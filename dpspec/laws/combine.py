@@ -30,7 +30,7 @@ _MOST_OUTCOMES = 1 << 14
 _LEAST_PRECISION = 8
 _LISTED = 1 << 18
 """Above so many outcomes a product is not listed."""
-_WORK_OF_A_FACTOR = 8
+_WORK_OF_A_FACTOR = 4
 """Units of work of one law of a product: of noise around an answer."""
 _WORK_OF_AN_IMAGE = 4
 """So many exponentials take as long as to find one image and its mass."""
@@ -126,7 +126,8 @@ class Product(AtomicLaw):
         """Factors that are one object are identical, and drop out; of a long vector all are but a few."""
         if not isinstance(other, Product) or len(other.laws) != len(self.laws):
             return None
-        differing = ((mine, theirs) for mine, theirs in zip(self.laws, other.laws, strict=True) if mine is not theirs)
+        differing = [(mine, theirs) for mine, theirs in zip(self.laws, other.laws, strict=True) if mine is not theirs]
+        spend(_WORK_OF_A_FACTOR * len(differing))
         return product_of(mine.against(theirs) for mine, theirs in differing)
 
 

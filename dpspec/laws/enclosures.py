@@ -21,7 +21,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import attrs
@@ -30,11 +29,13 @@ from flint import acb, arb, ctx
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import NumberLike, rational
 from dpspec.base.log_linear import ball, dyadic
+from dpspec.base.memo import memoize
+from dpspec.base.work import whole
 from dpspec.laws.atoms import IDENTICAL, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.exponential import Exponential, ExponentialLaw
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw
-from dpspec.laws.numeric import hull, positive
+from dpspec.laws.numeric import hull, positive, spend_on_balls
 
 _BITS = 256
 
@@ -191,7 +192,8 @@ def integral(function: Piecewise, ends: Sequence[Fraction], precision: int = 64)
         total = arb(0)
         for low, high in itertools.pairwise(ends):
             inside = (low + high) / 2
-            piece = acb.integral(_on(function, inside), acb(ball(low)), acb(ball(high)), abs_tol=arb(2) ** (-precision - 8))
+            with whole():  # Arb cannot be left by an exception
+                piece = acb.integral(_on(function, inside), acb(ball(low)), acb(ball(high)), abs_tol=arb(2) ** (-precision - 8))
             total += piece.real
         return total
 
@@ -304,7 +306,11 @@ class IntegralLaw(AtomicLaw):
         return _mass(self.hidden, self.answer, outcome, precision)
 
 
-@lru_cache(maxsize=1 << 14)
+_WORK_OF_A_POINT = 32
+"""A point of an integral takes so many exponentials: densities, and the answers at the point."""
+
+
+@memoize(maxsize=1 << 14)
 def _mass(hidden: LaplaceNoise, answer: QuadratureAnswer, outcome: AnyOutput, precision: int) -> arb:
     bits = precision + 8
     far = hidden.reach(bits)
@@ -312,6 +318,7 @@ def _mass(hidden: LaplaceNoise, answer: QuadratureAnswer, outcome: AnyOutput, pr
     kinks = sorted({hidden.center, *(kink for kink in answer.kinks if ends[0] < kink < ends[1])})
 
     def integrand(z: acb, inside: Fraction) -> acb:
+        spend_on_balls(_WORK_OF_A_POINT)
         return hidden.density(z, inside) * answer.given(outcome, z, inside)
 
     with ctx.workprec(precision + 32):

@@ -296,7 +296,6 @@ def _without_common_factor(top: Terms, bottom: Terms) -> tuple[Terms, Terms]:
             return ((r - s, a / b),), _ONE
         return top, bottom
     polynomials = [_polynomial(terms, step) for terms in (top, bottom)]
-    spend(_WORK_OF_A_TERM * sum(polynomial.degree() for polynomial in polynomials))
     common = polynomials[0].gcd(polynomials[1])
     if common.degree() == 0:
         return top, bottom
@@ -314,7 +313,9 @@ def _step(*sums: Terms) -> Fraction:
 def _polynomial(terms: Terms, step: Fraction) -> fmpq_poly:
     """sum a e^r as a polynomial in t = e^step, divided by its lowest power of t."""
     lowest = terms[0][0]
-    coefficients = [fmpq(0)] * (int((terms[-1][0] - lowest) / step) + 1)
+    degree = int((terms[-1][0] - lowest) / step)
+    spend(_WORK_OF_A_TERM * (degree + len(terms)))
+    coefficients = [fmpq(0)] * (degree + 1)
     for power, factor in terms:
         coefficients[int((power - lowest) / step)] = fmpq(factor.numerator, factor.denominator)
     return fmpq_poly(coefficients)

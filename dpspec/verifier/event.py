@@ -43,7 +43,7 @@ _FEW = 16
 _FEWER = 4, 2, 1
 """And all but about 2^-4, 2^-2 or 2^-1 where that would be more than `_LOOKED_AT`: tables of many noisy cells."""
 _LOOKED_AT = 10_000
-_WORK_OF_A_MASS = 16
+_WORK_OF_A_MASS = 8
 """Units of work of the probability of one outcome under one law, for each of its factors."""
 _GRAIN = 1 << 20
 """Log-ratios that agree to this many parts of 1 are taken as equal, and the likelier outcome comes first."""

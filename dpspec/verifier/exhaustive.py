@@ -60,7 +60,7 @@ MOST_UNDECIDED = 12
 MOST_COMPARED = 1_000_000
 """Units of `dpspec.base.work`, about one microsecond each, that a search for a pair takes to compare laws."""
 
-MOST_OF_EVENT = 500_000
+MOST_OF_EVENT = 1_500_000
 """Units of work of the search for an event that shows a refutation."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"

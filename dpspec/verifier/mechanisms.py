@@ -31,7 +31,7 @@ MOST_WORK = 500_000
 whole search takes 3,000 to 250,000 units, and about a second, for a method of disclosure control on up to 100 cells; the limit is
 for laws of thousands of answers, or of outcomes whose number grows with the number of records: there it is 5 to 12 seconds."""
 
-MOST_WALKED_WORK = 2_000_000
+MOST_WALKED_WORK = 1_500_000
 """Work of comparing all pairs of a space, in units of `dpspec.base.work` of about one microsecond. A space of a few datasets may
 have laws that are mixtures of infinite ones: to compare two of them takes seconds, and a proof has no need of it."""
 MOST_PROVED_WORK = 4_000_000

@@ -7,6 +7,7 @@ import pytest
 
 from dpspec.api import compare
 from dpspec.base.exact import number
+from dpspec.base.work import spend
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
@@ -14,7 +15,7 @@ from dpspec.blocks.space import Attribute
 from dpspec.comparison import families as cuts, families as numbers, families as outside, families as releases
 from dpspec.comparison.answers import Answered, extremal_answers, ladder, searched_answers
 from dpspec.comparison.compare import Answer, Direction
-from dpspec.comparison.separations import INSTANCE, MOST_UNDECIDED, search_separation
+from dpspec.comparison.separations import INSTANCE, MOST_OF_ALL, MOST_OF_FAMILY, MOST_UNDECIDED, search_separation
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import cases
 from dpspec.verifier.exhaustive import verify
@@ -283,3 +284,19 @@ def test_answers_at_the_ends_of_the_scale(bound):
     divergence, limit = block("output_divergences", "mult"), number(bound)
     found = [*extremal_answers(divergence, limit), *searched_answers(divergence, limit)]
     assert [answers.words for answers in found] == ([] if bound == "0" else ["without noise"])
+
+
+def test_a_family_ends_by_its_work_and_all_of_them_by_theirs():
+    """Mixtures of infinite laws took minutes in each family; a search without an answer says that it stopped."""
+    premise, conclusion = answers(2), answers(2).replace(budget=budget("epsilon", number("1/2")))
+    asked = []
+
+    def judge(mechanism, spec, datasets):
+        asked.append(mechanism)
+        spend(MOST_OF_FAMILY)
+        return Outcome.UNDECIDED, "undecided"
+
+    found = search_separation(premise, conclusion, judge)
+    assert found.separation is None
+    assert any("more would exceed the work limit" in words for words in found.tried)
+    assert len(asked) <= 1 + MOST_OF_ALL // MOST_OF_FAMILY

@@ -576,3 +576,10 @@ def test_pairs_that_join_are_found_behind_others_that_do_not():
     assert isinstance(found, ProductDichotomy)
     assert len(found.factors) == 3
     assert found.concentration() == product_of([*factors[::2], GaussianShift(number(4))]).concentration()
+
+
+def test_a_loss_that_doubles_do_not_hold_is_no_fault_of_a_plugin() -> None:
+    """Two releases with almost no noise: all probabilities on the grid were 0, and their logarithm a ValueError."""
+    found = power(DiscreteGaussianShift(1, Fraction(1, 10**6)), 2).hockey_stick(0)
+    assert found.lower > number("0.99")
+    assert found.upper <= number(1)

@@ -9,12 +9,13 @@ from dpspec_noise import RandomisedResponse
 
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError
 from dpspec.base.exact import Bracket, ln
+from dpspec.base.work import spend
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risks import risk
+from dpspec.risks import engine, risk
 from dpspec.risks.engine import at_universe_of
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
@@ -145,3 +146,29 @@ def test_of_several_universes_of_a_table_the_largest_budget_counts():
     here = at_universe_of(promised, (0, 0))
     assert here.budget.uniform() == ln(3)
     assert all(verify(keeps, here, datasets=universes[name]).outcome is Outcome.VERIFIED for name in ("first", "second"))
+
+
+class Busy(Fixed):
+    """Says what it is told to after some work."""
+
+    def __init__(self, units, worst, own=()):
+        super().__init__(worst, own)
+        self.units = units
+
+    def worst_case(self, spec):
+        spend(self.units)
+        return super().worst_case(spec)
+
+
+def test_a_side_that_takes_too_much_work_is_open():
+    attacker = Busy(engine.MOST_ASKED + 1, (said("1/2"),), (said("1/4", relation=Sense.EQUALS),))
+    report = risk(spec(), attacker, RESPONSE)
+    assert [row.own is not None for row in report.rows] == [True]
+    assert [side for side, reason in report.unknown if "limit of work" in reason] == ["worst case"]
+
+
+def test_attackers_that_no_work_is_left_for_are_not_asked_and_say_so():
+    attackers = [Busy(engine.MOST_ASKED, (said("1/2"),)) for _ in range(4)]
+    found = engine.panel(spec(), attackers)
+    assert len(found.reports) == engine.MOST_OF_PANEL // engine.MOST_ASKED
+    assert ["limit of work" in reason for _, reason in found.not_asked] == [True]

@@ -289,7 +289,8 @@ def test_too_little_memory_and_a_missing_library_are_told_before_the_table_is_re
 def test_a_class_that_selects_otherwise_states_nothing_about_households(tmp_path, monkeypatch, small):
     folder = given(tmp_path / "in", suffix=".parquet")
     path = swaps.spec(tmp_path, mechanism="risk-swapping")
-    path.write_text(path.read_text().replace('swap_rate = "1/2"', 'swap_rate = "1/2"\nrate = [{ where = "unique in match x held", rate = "3/4" }]'))
+    rates = 'rate = [{ where = "unique in match x held", rate = "3/4" }]'
+    path.write_text(path.read_text().replace('swap_rate = "1/2"', f'swap_rate = "1/2"\n{rates}'))
     monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("the table was read"))
     assert "holds the whole table" in wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS)
 

@@ -52,7 +52,7 @@ def test_more_rows_than_are_sorted_at_once_are_sorted_range_by_range(tmp_path, m
     """Every range is sorted by itself, and the whole is in order; also where few values are, or where numbers have 64 bits."""
     given = rows(5000)
     with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
-        sorter._memory = 3000
+        sorter._at_once = 12_000
         found = sorter.sorted(batches(given, 700), by)
         ranges = sorter._ranges(found._name, by, 24)
         assert len(ranges) == 10 if by != ("few",) else 1 < len(ranges) < 8
@@ -71,7 +71,7 @@ def test_more_rows_than_are_counted_at_once_are_counted_range_by_range(tmp_path)
     random = np.random.default_rng(3)
     given = {"one": random.integers(-9, 9, 5000), "two": random.integers(0, 3, 5000), "three": random.integers(0, 2, 5000)}
     with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
-        sorter._memory = 3000
+        sorter._at_once = 12_000
         found = sorter.counted([given], "times")
         kinds, times = np.unique(np.stack([*given.values()], axis=1), axis=0, return_counts=True)
         whole = found.between(0, len(found))

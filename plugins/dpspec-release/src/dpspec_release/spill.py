@@ -25,6 +25,8 @@ SHARE = 0.8
 AT_ONCE = 4
 """Rows of at most so many times the memory are sorted at once; more are sorted range by range. Of twenty times as much (500
 million rows of two columns in 370 MB) DuckDB runs out of memory as it merges sorted parts."""
+READING = 0.25
+"""The part of its memory that DuckDB keeps while rows are read and nothing is sorted; what is made of them needs the rest."""
 SAMPLED = 4096
 """Rows by which ranges are cut, for each range."""
 
@@ -104,12 +106,29 @@ class SpillSorter(sorting.Sorter):
     def __init__(self, library: ModuleType, database: Any, memory: int) -> None:
         self._library, self._database, self._memory = library, database, memory
         self._names = (f"rows{place}" for place in itertools.count())
+        self._sorting, self._at_once = 0, AT_ONCE * memory
+
+    @contextlib.contextmanager
+    def _with_memory(self) -> Iterator[None]:
+        """Give DuckDB all of its memory until the block ends; a sort may begin while rows of another one are written down."""
+        self._sorting += 1
+        self._limit(SHARE)
+        yield
+        self._sorting -= 1
+        if not self._sorting:
+            self._limit(SHARE * READING)
+
+    def _limit(self, share: float) -> None:
+        with _own_errors(self._library):
+            self._database.execute(f"SET memory_limit = '{int(self._memory * share) // 1000}KB'")
 
     def sorted(self, rows: Iterable[workers.Columns], by: Sequence[str]) -> sorting.SortedRows:
-        return self._derived(rows, "*", f"ORDER BY {', '.join(by)}", by)
+        with self._with_memory():
+            return self._derived(rows, "*", f"ORDER BY {', '.join(by)}", by)
 
     def counted(self, rows: Iterable[workers.Columns], count: str) -> sorting.SortedRows:
-        return self._derived(rows, f"*, count(*) AS {count}", "GROUP BY ALL ORDER BY ALL", ())
+        with self._with_memory():
+            return self._derived(rows, f"*, count(*) AS {count}", "GROUP BY ALL ORDER BY ALL", ())
 
     def _derived(self, rows: Iterable[workers.Columns], what: str, how: str, by: Sequence[str]) -> sorting.SortedRows:
         """The rows as a new table.
@@ -151,7 +170,7 @@ class SpillSorter(sorting.Sorter):
             width: the bytes of a row.
         """
         count, columns = self._count(name), by[:2]
-        parts = -(-count * width // (AT_ONCE * self._memory))
+        parts = -(-count * width // self._at_once)
         if parts <= 1:
             return [""]
         step = max(1, count // (SAMPLED * parts))

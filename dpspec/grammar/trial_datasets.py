@@ -19,6 +19,7 @@ from operator import add
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.memo import memoize
+from dpspec.base.work import spend
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
@@ -118,6 +119,8 @@ COMMON = (*range(25), 31, 32, 49, 50, 63, 64, 99, 100)
 powers of two and round numbers are limits of counters."""
 LARGEST = 10_000
 """A pair is not filled up with more records than this."""
+_WORK_OF_AN_ATTRIBUTE = 100
+"""Units of work to reduce one attribute of a space, and to read it in a law there."""
 MOST_COMPARED, MOST_ENTRIES = 1 << 24, 1 << 22
 """The smallest datasets are so few that comparing each two of them entry by entry compares at most so many entries, and all pairs
 that are filled up have at most so many. A second of work each; all datasets of up to 10,000 entries are within the first."""
@@ -190,6 +193,7 @@ def has_small_law(mechanism: Mechanism, spec: PrivacySpec) -> bool:
             return False
         expected = base = _numbers_of_law(mechanism, few)
         for name, attribute in every.items():
+            spend(_WORK_OF_AN_ATTRIBUTE * len(every))
             kept = frozenset(itertools.islice(map(str, attribute.values()), PROBED))
             more = part.reduced({**dict.fromkeys(every, frozenset()), name: kept}, 2)
             if more is None or _numbers_of_law(mechanism, more) > base:

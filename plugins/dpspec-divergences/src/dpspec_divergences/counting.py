@@ -42,7 +42,7 @@ from dpspec.plugin import (
 def exchange(left: Dataset, right: Dataset, space: DatasetSpace, unit: str) -> tuple[int, int]:
     """How many records (with multiplicity) only the left, and only the right dataset has."""
     ours, theirs = space.records(left, unit), space.records(right, unit)
-    spend(_WORK_OF_COUNTING * (len(ours) + len(theirs)))
+    spend(min(len(ours) + len(theirs), _FEW) + (len(ours) + len(theirs)) // _COUNTED_PER_UNIT)
     if len(ours) + len(theirs) > _FEW:
         counted, others = Counter(ours), Counter(theirs)
         return (counted - others).total(), (others - counted).total()
@@ -59,8 +59,8 @@ _FEW = 64
 """Up to so many records a plain dictionary is quicker than two counters; most pairs have less than ten."""
 
 
-_WORK_OF_COUNTING = 1
-"""Units of work of one record that is counted."""
+_COUNTED_PER_UNIT = 16
+"""So many records that a counter counts take a unit of work."""
 
 
 class Minorised(InputDivergence, ABC):

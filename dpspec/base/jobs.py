@@ -74,8 +74,11 @@ def in_order(
     pending, done = dict(enumerate(items)), dict[int, Result]()
     while pending:
         with process_pool(min(jobs, len(pending))) as pool:
-            futures = {place: pool.submit(work, item) for place, item in pending.items() if place not in done}
+            futures: dict[int, Future[Result]] = {}
             try:
+                for place, item in pending.items():
+                    if place not in done:
+                        futures[place] = pool.submit(work, item)  # fails, too, where a process has ended meanwhile
                 for place in list(pending):
                     yield done.pop(place) if place in done else futures[place].result()
                     del pending[place]

@@ -146,7 +146,7 @@ def escaped(masses: Sequence[tuple[Fraction, int]], direction: int) -> Fraction:
 
 
 _SMALLEST, _LARGEST = 1 << 12, 1 << 22
-_POINTS_PER_UNIT = 16
+_POINTS_PER_UNIT = 96
 """So many losses take a unit of work: an exponential in doubles each."""
 _DEVIATIONS = 20
 """The window, in standard deviations of the composed loss."""

@@ -54,7 +54,7 @@ _MOST_CELLS = 1 << 20
 _FARTHEST = 2.0**20
 """Losses beyond are not put on a grid."""
 
-_POINTS_PER_UNIT, _POINTS_OF_TRANSFORM = 8, 4
+_POINTS_PER_UNIT, _POINTS_OF_TRANSFORM = 48, 32
 """So many points of a grid take a unit of work: a few exponentials in doubles, or a Fourier transform with its powers."""
 _PRECISION = 96
 _LEAST = 1e-300

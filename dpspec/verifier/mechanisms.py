@@ -34,7 +34,7 @@ for laws of thousands of answers, or of outcomes whose number grows with the num
 MOST_WALKED_WORK = 1_500_000
 """Work of comparing all pairs of a space, in units of `dpspec.base.work` of about one microsecond. A space of a few datasets may
 have laws that are mixtures of infinite ones: to compare two of them takes seconds, and a proof has no need of it."""
-MOST_PROVED_WORK = 4_000_000
+MOST_PROVED_WORK = 6_000_000
 """Work of a proof from the structure, in the same units."""
 
 

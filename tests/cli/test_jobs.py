@@ -6,11 +6,15 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from dpspec.base import jobs as jobs_engine
 from dpspec.base.jobs import FEW, in_order, jobs_for, processors
 from dpspec.cli import main
 
@@ -88,6 +92,26 @@ def _lost(item: int) -> int:
 )
 def test_a_process_that_is_ended_costs_its_own_item(items: list[int], jobs: int) -> None:
     assert list(in_order(_work, items, jobs, _lost)) == [_lost(item) if item < 0 else _work(item) for item in items]
+
+
+def test_a_process_may_end_before_all_items_are_submitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine the pool can be broken by its first item before it is given the second one."""
+
+    class Broken:
+        submitted = 0
+
+        def submit(self, work, item):
+            self.submitted += 1
+            if self.submitted == 2:
+                raise BrokenProcessPool("ended")
+            found: Future[int] = Future()
+            found.set_result(work(item))
+            return found
+
+    pools = iter([Broken()])
+    real = jobs_engine.process_pool
+    monkeypatch.setattr(jobs_engine, "process_pool", lambda jobs: nullcontext(one) if (one := next(pools, None)) else real(jobs))
+    assert list(in_order(_work, [1, 2, 3], 2, _lost)) == [1, 4, 9]
 
 
 def test_what_is_raised_elsewhere_is_raised_here() -> None:

@@ -36,8 +36,8 @@ _LOOK = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_
 """Variables of the environment by which colours are chosen."""
 _LISTS = ("RECORD", "entry_points.txt")
 _LEFT_OUT = ("venv", "node_modules", "__pycache__")
-KEPT = (Word.HOLDS, Word.MINIATURE, Word.RECORDED, Word.UNCHECKED, Word.REFUTED, Word.MISSED)
-"""The results that are kept. An undecided one is computed again, as another machine may decide it, and so is an error."""
+KEPT = (Word.HOLDS, Word.MINIATURE, Word.RECORDED, Word.UNCHECKED, Word.UNDECIDED, Word.REFUTED, Word.MISSED)
+"""The results that are kept: an undecided one as well, since searches end by counted work on any machine. Errors are not."""
 INSTALLATIONS = 4
 """The results of so many installations are kept; those of the ones that were used least recently are removed."""
 

@@ -9,7 +9,7 @@ from rich.padding import Padding
 from dpspec.base.errors import count
 from dpspec.report.json import bracket
 from dpspec.report.page import Bullets, Grid, PageParts, Piece
-from dpspec.report.terminal import pair_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words
 
 if TYPE_CHECKING:
     from dpspec.base.exact import Bracket
@@ -106,7 +106,11 @@ def _step_row(step: AblationStep, found: Ablation) -> tuple[str, ...]:
     if not step.fits or budget is None or step.constant is None:
         return _exchanged(step, found), "does not fit" if not step.fits else "undecided", "", ""
     power = "" if step.power is None else _decimal(step.power)
-    return _exchanged(step, found), f"{step.parameter} = {budget}", str(step.constant), power
+    return _exchanged(step, found), f"{step.parameter} = {_in_short(budget)}", _in_short(step.constant), power
+
+
+def _in_short(value: Bracket) -> str:
+    return str(value) if value.is_exact else bracket_in_words(value)
 
 
 def _factor_row(factor: BlockFactor) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
+from typing import Any
 
 
 class Word(enum.Enum):
@@ -82,3 +83,7 @@ def worst_word(words: Iterable[Word]) -> Word:
     """
     found = list(words)
     return min(found, key=lambda word: SEVEREST_FIRST.index(word.exit_code), default=Word.UNCHECKED)
+
+
+JudgedFile = tuple[Word, dict[str, Any], str]
+"""How one file ended, and its two reports, as data and as text; of which the one that is not printed may be empty."""

@@ -4,7 +4,7 @@ A result depends on the file, by its bytes and its path; on what was asked, and 
 and on the installation: Python, the platform, the variables of dpspec in the environment, every installed distribution with its
 version and the list of its files with their hashes, the contents of the packages that dpspec loads, and the Python files of
 distributions that are installed from a folder. All of this is hashed into the name of an entry, so that a change of any of it
-finds none. The folder is trusted as the installation is: whoever may write into it may write any result.
+finds none. The folder is trusted as the installation is: a user who may write into it may write any result.
 
 Code that a plugin imports from outside of installed distributions, or data that it reads, are not seen.
 """
@@ -28,7 +28,7 @@ from urllib.parse import unquote, urlsplit
 
 from dpspec.base.errors import ReleaseError
 from dpspec.base.files import write_bytes
-from dpspec.base.words import Word
+from dpspec.base.words import JudgedFile, Word
 from dpspec.report.terminal import width
 
 FORMAT = 1
@@ -40,8 +40,6 @@ KEPT = (Word.HOLDS, Word.MINIATURE, Word.RECORDED, Word.UNCHECKED, Word.UNDECIDE
 """The results that are kept: an undecided one as well, since searches end by counted work on any machine. Errors are not."""
 INSTALLATIONS = 4
 """The results of so many installations are kept; those of the ones that were used least recently are removed."""
-
-JudgedFile = tuple[Word, dict[str, Any], str]
 
 
 class ResultCache:

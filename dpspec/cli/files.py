@@ -10,10 +10,9 @@ from click.core import ParameterSource
 
 from dpspec.base.errors import DpspecError, LibraryError, harmless
 from dpspec.base.jobs import FEW_READ
-from dpspec.base.words import ACCEPTABLE, Word, worst_code
+from dpspec.base.words import ACCEPTABLE, JudgedFile, Word, worst_code
 from dpspec.cli.framework import (
     PATHS,
-    JudgedFile,
     OpenGroup,
     SpecPath,
     each_file,

@@ -37,7 +37,7 @@ from dpspec.base.errors import (
     harmless_page,
 )
 from dpspec.base.jobs import FEW, in_order, jobs_for
-from dpspec.base.words import Word, worst_code
+from dpspec.base.words import JudgedFile, Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
 from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, renderer
 
@@ -453,9 +453,6 @@ def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[C
 
 
 PATHS = click.argument("paths", metavar="FILES_OR_DIRS...", nargs=-1, required=True, type=SpecPath(path_type=str))
-
-JudgedFile = tuple[Word, dict[str, Any], str]
-"""The exit code of one file, and its two reports; of which the one that is not printed may be empty."""
 
 
 def jobs_option(command: Command) -> Command:

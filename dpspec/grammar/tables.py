@@ -315,7 +315,7 @@ class NumberedAttribute(Attribute):
 
     def category(self, place: int) -> str:
         place = range(self.size)[place]
-        return str(self.numbers[place]) if place < self.length else self.texts[place - self.length]
+        return str(self.numbers_of(np.asarray(place))) if place < self.length else self.texts[place - self.length]
 
     def is_missing(self, codes: Codes) -> npt.NDArray[np.bool_]:
         """For each code whether no number is there."""
@@ -397,6 +397,8 @@ class NumberedTexts(Attribute):
 
 OWN_FORMS = (NumberedAttribute, NumberedTexts)
 """Attributes whose columns have a form of their own: their categories are not listed."""
+
+
 class NumberRange(NumberedAttribute):
     """The attribute of a released column of whole numbers in a range, of which none is stored.
 
@@ -429,10 +431,6 @@ class NumberRange(NumberedAttribute):
 
     def values(self) -> Iterator[str]:
         return itertools.chain(map(str, range(self.start, self.stop)), self.texts)
-
-    def category(self, place: int) -> str:
-        place = range(self.size)[place]
-        return str(self.start + place) if place < self.length else self.texts[place - self.length]
 
     def numbers_of(self, codes: Codes) -> npt.NDArray[Any]:
         return np.asarray(codes).astype(np.int64) + self.start

@@ -90,6 +90,11 @@ class RenderedPage:
 _COLOURED = re.compile(r"\x1b\[[0-9;]*m")
 
 
+def _pieces(made: PageParts | str) -> PageParts:
+    """The pieces of an answer; a text without any structure is one of them."""
+    return [Verbatim(text=_COLOURED.sub("", made))] if isinstance(made, str) else made
+
+
 @attrs.frozen(eq=False)
 class CommandAnswer(Showable, Mapping[str, Any]):
     """The answer of a command: its data, as a mapping; its page; and the values behind it.
@@ -118,10 +123,7 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     def page(self) -> Page:
         """The answer as a page of its own, of which the renderer `document` makes an HTML file."""
         made = self.words()
-        if isinstance(made, Page):
-            return made
-        parts = [Verbatim(text=_COLOURED.sub("", made))] if isinstance(made, str) else made
-        return Page(title=self.command, pieces=tuple(parts))
+        return made if isinstance(made, Page) else Page(title=self.command, pieces=tuple(_pieces(made)))
 
     def __getitem__(self, key: str) -> Any:
         return self.content[key]
@@ -153,19 +155,16 @@ class AnswerPage:
     def html(self) -> str:
         """As part of an HTML page."""
         figure = self.given.figure
-        return as_html(self._pieces(), None if figure is None or not draws_figures() else figure())
+        return as_html(_pieces(self._parts()), None if figure is None or not draws_figures() else figure())
 
     def markdown(self) -> str:
         """As Markdown; a text without any structure is a block of lines as they are."""
-        return as_markdown(self._pieces())
+        return as_markdown(_pieces(self._parts()))
 
     def _parts(self) -> PageParts | str:
         made = self.given.words()
         return made.parts() if isinstance(made, Page) else made
 
-    def _pieces(self) -> PageParts:
-        made = self._parts()
-        return [Verbatim(text=_COLOURED.sub("", made))] if isinstance(made, str) else made
 
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""

@@ -376,7 +376,7 @@ def of_two_attributes(tmp_path):
 
 def test_what_is_wrong_is_counted_for_each_attribute_of_a_column(tmp_path, monkeypatch):
     monkeypatch.setattr(formats, "BATCH", 7)
-    monkeypatch.setattr(formats.Csv, "batches", uneven(formats.Csv.batches))
+    monkeypatch.setattr(formats.Csv, "batches", uneven(monkeypatch, formats.Csv.batches))
     rows = [(*row[:2], "-1" if place % 50 == 3 else row[2], row[3]) for place, row in enumerate(people())]
     folder = tmp_path / "in"
     folder.mkdir()
@@ -386,20 +386,22 @@ def test_what_is_wrong_is_counted_for_each_attribute_of_a_column(tmp_path, monke
     assert "column old" not in message
 
 
-def uneven(read):
-    """A reader whose batches have other sizes each time that a file is read."""
+def uneven(monkeypatch, read):
+    """A reader whose batches have other sizes each time that a file is read, until the test ends.
+
+    Two files that are read in step end in any order, so that a reader which put back what it found would leave what another set.
+    """
     sizes = itertools.cycle([7, 5, 11])
 
     def batches(self, path, attributes):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(formats, "BATCH", next(sizes))
-            yield from read(self, path, attributes)
+        monkeypatch.setattr(formats, "BATCH", next(sizes))
+        yield from read(self, path, attributes)
 
     return batches
 
 
 def test_two_attributes_of_one_column_are_read_in_step(tmp_path, monkeypatch):
-    monkeypatch.setattr(formats.Parquet, "batches", uneven(formats.Parquet.batches))
+    monkeypatch.setattr(formats.Parquet, "batches", uneven(monkeypatch, formats.Parquet.batches))
     path, rows = of_two_attributes(tmp_path), people()
     released(path, partitioned(tmp_path / "in", rows, 3), tmp_path / "out")
     table = Counter((int(row[2]) > 2, row[2]) for row in rows)

@@ -245,6 +245,8 @@ class Number:
     # -- order ------------------------------------------------------------------------------------
 
     def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
         if not isinstance(other, (Number, int, Fraction)):
             return NotImplemented
         return _compare(self, number(other)) == 0

@@ -294,6 +294,15 @@ def read_record(value: Any, attributes: tuple[Attribute, ...]) -> Record:
     return _read(value, attributes)
 
 
+def read_records(values: Iterable[Any], attributes: tuple[Attribute, ...]) -> tuple[Record, ...]:
+    """Records in the order given; those that are written the same are read once."""
+    given = tuple(values)
+    if set(map(type, given)) <= {tuple} and set(map(type, itertools.chain.from_iterable(given))) <= {str}:
+        read = {record: _read_texts(record, attributes) for record in dict.fromkeys(given)}
+        return tuple(map(read.__getitem__, given))
+    return tuple(read_record(value, attributes) for value in given)
+
+
 @lru_cache(maxsize=1 << 14)
 def _read_texts(value: tuple[str, ...], attributes: tuple[Attribute, ...]) -> Record:
     """Cached: the same record occurs in most datasets of a search."""

@@ -31,6 +31,7 @@ from dpspec.blocks.multisets import (
     multisets_between,
     palette_of,
     read_record,
+    read_records,
     reduced_sizes,
     renamed_records,
     repeated,
@@ -147,7 +148,7 @@ class Records(DatasetSpace, Collections, Sizes, Palette, Miniatures, Wording):
         """The records of a dataset as it is written, in the order given."""
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise NotInSpaceError(self.name, "must be a collection of records", value=value)
-        records = tuple(read_record(entry, self.attributes) for entry in value)
+        records = read_records(value, self.attributes)
         check_size(self.name, len(records), self.least, self.most)
         return records
 
@@ -399,7 +400,7 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
             raise NotInSpaceError("household", "must be a pair (household categories, persons)", value=entry)
         if isinstance(parts[1], (str, Mapping)) or not isinstance(parts[1], Iterable):
             raise NotInSpaceError("household", "must give its persons as a collection", value=parts[1])
-        persons = tuple(sorted(read_record(person, self.person) for person in parts[1]))
+        persons = tuple(sorted(read_records(parts[1], self.person)))
         if self.members is not None and len(persons) > self.members:
             raise NotInSpaceError("household", f"has more than {self.members} persons", value=len(persons))
         return read_record(parts[0], self.household), persons

@@ -97,28 +97,23 @@ class Product(AtomicLaw):
             precision //= 2
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
-        if not isinstance(outcome, tuple) or len(outcome) != len(self.laws):
-            return arb(0)
-        total = arb(1)
-        with ctx.workprec(precision + 32):
-            for law, entry in zip(self.laws, outcome, strict=True):
-                total *= atomic(law).mass(entry, precision)
-        return total
+        return self.masses((outcome,), precision)[0]
 
     def masses(self, outcomes: Collection[OutputValue], precision: int = 64) -> list[arb]:
         """Products of the masses of the factors, each of which is computed once for each of its own outcomes."""
-        known: list[dict[tuple[type, OutputValue], arb]] = [{} for _ in self.laws]
+        fitting = [outcome for outcome in outcomes if isinstance(outcome, tuple) and len(outcome) == len(self.laws)]
+        known: list[dict[tuple[type, OutputValue], arb]] = []
         found = []
         with ctx.workprec(precision + 32):
+            for place, law in enumerate(self.laws):
+                own = {(type(outcome[place]), outcome[place]): outcome[place] for outcome in fitting}
+                known.append(dict(zip(own, atomic(law).masses(tuple(own.values()), precision), strict=True)))
             for outcome in outcomes:
                 total = arb(0)
                 if isinstance(outcome, tuple) and len(outcome) == len(self.laws):
                     total = arb(1)
-                    for law, entry, masses in zip(self.laws, outcome, known, strict=True):
-                        key = type(entry), entry
-                        if key not in masses:
-                            masses[key] = atomic(law).mass(entry, precision)
-                        total *= masses[key]
+                    for entry, masses in zip(outcome, known, strict=True):
+                        total *= masses[type(entry), entry]
                 found.append(total)
         return found
 
@@ -176,9 +171,9 @@ def _images(law: PushForward, precision: int) -> tuple[dict[OutputValue, arb], a
     with ctx.workprec(precision + 32):
         outcomes = source.window(precision)
         spend_on_balls(_WORK_OF_AN_IMAGE * len(outcomes))
-        for outcome in outcomes:
+        for outcome, mass in zip(outcomes, source.masses(outcomes, precision), strict=True):
             image = law.function(outcome)
-            images[image] = images.get(image, arb(0)) + source.mass(outcome, precision)
+            images[image] = images.get(image, arb(0)) + mass
         if isinstance(source, FiniteLaw):
             return images, arb(0)
         return images, positive(1 - sum(images.values(), arb(0)))

@@ -10,7 +10,7 @@ import itertools
 import math
 from abc import abstractmethod
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, Any, ClassVar
@@ -51,11 +51,13 @@ class IntegerLaw(LocationLaw, AtomicLaw):
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
         """P(outcome), exactly 0 for anything that is no integer."""
-        k = whole_number(outcome)
-        if k is None:
-            return arb(0)
+        return self.masses((outcome,), precision)[0]
+
+    def masses(self, outcomes: Collection[OutputValue], precision: int = 64) -> list[arb]:
+        whole = [whole_number(outcome) for outcome in outcomes]
         with ctx.workprec(precision + 32):
-            return self.log_density(arb(k), precision + 32).exp()
+            densities = iter(self.log_densities([arb(k) for k in whole if k is not None], precision + 32))
+            return [arb(0) if k is None else next(densities).exp() for k in whole]
 
     def tail(self, k: int, precision: int = 64) -> tuple[arb, arb]:
         """Balls around P(X <= k) and P(X >= k)."""

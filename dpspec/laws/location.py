@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 
 import attrs
@@ -60,9 +60,13 @@ class Location(ABC):
 
     def log_density(self, point: arb, precision: int) -> arb:
         """ln f at a ball of points."""
+        return self.log_densities((point,), precision)[0]
+
+    def log_densities(self, points: Iterable[arb], precision: int) -> list[arb]:
+        """ln f at balls of points, with its coefficients looked up once: to find them again takes a hash of the law."""
         center, curvature, slope, peak = _coefficients(self, precision)
-        distance = abs(point - center)
-        return peak - (curvature * distance + slope) * distance
+        distances = (abs(point - center) for point in points)
+        return [peak - (curvature * distance + slope) * distance for distance in distances]
 
 
 @memoize(maxsize=256)

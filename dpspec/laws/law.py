@@ -338,9 +338,9 @@ class FiniteLaw(AtomicLaw):
     @staticmethod
     def product(laws: Sequence[FiniteLaw]) -> FiniteLaw:
         """The law of independent draws; its outcomes are tuples."""
-        joint: dict[Any, int] = {(): 1}
-        for law in laws:
-            joint = {(*head, last): a * b for head, a in joint.items() for last, b in law.weights.items()}
+        outcomes = itertools.product(*(law.weights for law in laws))
+        weights = map(math.prod, itertools.product(*(law.weights.values() for law in laws)))
+        joint: dict[Any, int] = dict(zip(outcomes, weights, strict=True))
         # the greatest common divisor of all products is the product of the divisors, which are 1
         return FiniteLaw(joint, math.prod(law.total for law in laws))
 
@@ -359,6 +359,8 @@ class FiniteLaw(AtomicLaw):
         if not isinstance(other, FiniteLaw):
             return AtomicLaw.against(self, other)
         mine, theirs = self.weights, other.weights
+        if tuple(mine) == tuple(theirs):  # without a hash of each outcome
+            return FiniteDichotomy(tuple(mine.values()), tuple(theirs.values()), self.total, other.total)
         if mine.keys() == theirs.keys():
             return FiniteDichotomy(tuple(mine.values()), tuple(map(theirs.__getitem__, mine)), self.total, other.total)
         outcomes = [*mine, *(outcome for outcome in theirs if outcome not in mine)]

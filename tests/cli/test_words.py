@@ -50,7 +50,7 @@ def test_what_is_accepted_counts_as_success_and_keeps_its_word(run, response):
 @pytest.mark.parametrize(("given", "word"), [
     ({}, "verified"), ({"epsilon": "1"}, "refuted"), ({"epsilon": "1", "extra": REFUTED}, "recorded"),
     ({"length": 20, "proof": False, "extra": SMALL}, "miniature"),
-    ({"length": 9, "proof": False}, "unchecked"),
+    pytest.param({"length": 9, "proof": False}, "unchecked", marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_the_standing_goes_wherever_the_claim_goes(run, response, given, word, tmp_path):
     path = response(**given)

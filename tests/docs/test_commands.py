@@ -22,7 +22,7 @@ RUN = {
     "rules.md": ROOT, "inference.md": ROOT, "score.md": ROOT,
 }  # fmt: skip
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
-SLOW = {"accounts.md", "five-blocks.md", "from-a-table.md", "inference.md", "score.md", "study.md"}
+SLOW = {"accounts.md", "five-blocks.md", "from-a-table.md", "inference.md", "rules.md", "score.md", "study.md"}
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",

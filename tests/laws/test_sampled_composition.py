@@ -23,7 +23,7 @@ NOISE = {
 }
 
 
-@pytest.mark.parametrize("name", NOISE)
+@pytest.mark.parametrize("name", [pytest.param("gaussian", marks=pytest.mark.slow), "laplace", "discrete"])
 def test_one_step_on_the_grid_holds_its_closed_form(name: str) -> None:
     for rate in map(Fraction, ("1/1000", "1/3", "9/10")):
         pair = sampled(NOISE[name], rate)

@@ -127,14 +127,14 @@ def checked(found: AuditedTables, folder: Path) -> list:
     return list(dp.check_bounds(path).value)
 
 
-@pytest.mark.parametrize("batch", [
-    0, *(pytest.param(batch, marks=pytest.mark.slow if batch < 4 else pytest.mark.long) for batch in range(1, 10)),
+@pytest.mark.parametrize(("batch", "count"), [
+    (0, 10), *(pytest.param(batch, 50, marks=pytest.mark.slow if batch < 4 else pytest.mark.long) for batch in range(10)),
 ])  # fmt: skip
-def test_fifty_random_publications_against_enumeration(batch, tmp_path):
+def test_random_publications_against_enumeration(batch, count, tmp_path):
     """Ten batches of fifty: one-way to three-way tables, linked, with a hierarchy, suppressed, rounded, perturbed, in bands."""
     source = random.Random(batch)
     differ, cells, known = [], 0, 0
-    for number in range(50):
+    for number in range(count):
         kind = ("exact", "exact", "nearest", "random", "keys")[number % 5]
         folder = tmp_path / str(number)
         (folder / "tables").mkdir(parents=True)
@@ -153,8 +153,8 @@ def test_fifty_random_publications_against_enumeration(batch, tmp_path):
         cells += len(got)
         known += sum(low == high for low, high in got)
     assert differ == []
-    assert cells > 100
-    assert known > 10
+    assert cells > 2 * count
+    assert known > count / 5
 
 
 @pytest.mark.parametrize(("later", "most"), [("same", 0), ("grows", None), ("changes=1", 1), ("any", None)])

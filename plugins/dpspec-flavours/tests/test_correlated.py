@@ -60,6 +60,7 @@ def test_the_square_root_is_one() -> None:
             assert abs(entry - (1 if j <= i else 0)) < F(1, 10**14)
 
 
+@pytest.mark.spread(15)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_budget_is_that_of_the_largest_column(seed: int) -> None:
     """Verified at the budget of an oracle in floats, and refuted at 4/5 of it."""

@@ -81,6 +81,7 @@ def test_the_corpus_is_large_enough():
     assert len(HARMLESS) >= 40
 
 
+@pytest.mark.spread(40)
 @pytest.mark.parametrize("name", [*WEAKER, *HARMLESS])
 def test_the_relation_is_that_of_compare(name):
     """Both answers are those of `dp.compare`, for files of one promise with a number and without other names."""

@@ -270,7 +270,7 @@ def test_a_posterior_count_by_plain_sums(answer, prior):
     assert float((counts * masses).sum()) == pytest.approx(expected, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("far", [0, 1500])
+@pytest.mark.parametrize("far", [pytest.param(0, marks=pytest.mark.slow), 1500])
 def test_what_lies_beyond_the_window_is_summed_where_it_matters(far):
     """All but one of 1,501 counts are next to impossible, and the answer is at the other end."""
     masses = [Fraction(1, 10**600)] * 1501

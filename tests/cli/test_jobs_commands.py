@@ -63,8 +63,11 @@ def ran(place: Path, words: list[str]) -> tuple[int, str, str, dict[str, bytes]]
     return done.exit_code, done.stdout, done.stderr, written
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", COMMANDS)
+SLOW = {"check-json", "lint", "lint-missing", "compare", "compare-twice", "report", "site", "catalogue"}
+"""One form of each command; the others are long."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else pytest.mark.long) for n in COMMANDS])
 def test_jobs_change_no_byte(place: Path, name: str) -> None:
     words, code = COMMANDS[name]
     one, *others = (ran(place, [*words, "--jobs", jobs]) for jobs in ("1", "3"))

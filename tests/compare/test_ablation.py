@@ -118,8 +118,9 @@ def test_ends_equal_verify_and_an_invariant_raises_nothing(seed):
     check(seed)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("first", range(100, 600, 50))
+@pytest.mark.parametrize("first", [
+    pytest.param(first, marks=pytest.mark.long if first > 100 else pytest.mark.slow) for first in range(100, 600, 50)
+])
 def test_ends_equal_verify_and_an_invariant_raises_nothing_500_times(first):
     for seed in range(first, first + 50):
         check(seed)

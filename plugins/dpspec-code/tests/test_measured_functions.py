@@ -289,9 +289,10 @@ def test_the_bracket_is_the_least_budget(function):
     assert bracket(function, blocks, 5_000) == pytest.approx((known, known), rel=1e-12)
 
 
-@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("function", KNOWN, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("function", [
+    pytest.param(function, marks=pytest.mark.long if place % 3 else pytest.mark.slow) for place, function in enumerate(KNOWN)
+], ids=lambda function: function.__name__)
 def test_the_bracket_contains_the_least_budget(function):
     """A lower end by draws is wrong with probability 1e-9 at most, 5e-8 for all."""
     blocks, known = KNOWN[function]

@@ -46,6 +46,8 @@ def counted(*names: str, planted: str = "", seed: str = "random") -> dict:
 
 FAST = ("check", "swap", "geometric-half")
 """Lines whose work is counted in the default run; the others are slow."""
+LONG = ("compare-files", "account-charges")
+"""Lines that take half a minute or more to count."""
 
 
 def test_no_counter_is_larger_than_recorded() -> None:
@@ -57,8 +59,14 @@ def test_no_counter_is_larger_than_recorded() -> None:
 @pytest.mark.parametrize("part", range(6))
 def test_no_counter_of_any_line_is_larger_than_recorded(part: int) -> None:
     """In parts, so that several workers share them: one that began last would keep the others waiting."""
-    others = [name for name in LINES if name not in FAST]
+    others = [name for name in LINES if name not in FAST + LONG]
     assert results.larger_counts(results.read()["counters"], counted(*others[part::6])) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", LONG)
+def test_no_counter_of_a_long_line_is_larger_than_recorded(name: str) -> None:
+    assert results.larger_counts(results.read()["counters"], counted(name)) == []
 
 
 def test_every_line_has_recorded_counters() -> None:

@@ -28,11 +28,16 @@ QUICK = (
     "flavours/approximate-dp", "flavours/one-sided-dp", "gaussian-lecture", "mechanisms/composed-two",
     "mechanisms/mistakes/sampled-times-rate", "mechanisms/users-five-views", "swapping-2020-county-tract",
 )  # fmt: skip
-"""The default run takes these: at most a second each, and every status that a claim can have. The slow run takes all files."""
+"""The default run takes these: at most a second each, and every status that a claim can have."""
+ALIKE = ("deployments", "flavours", "mechanisms", "mechanisms/mistakes")
+"""Of these folders with many similar files the slow run takes a third; with `--profile long` all files are compared."""
 
 
 def marked(name: str) -> Any:
-    return name if name.removesuffix(".dpspec.toml") in QUICK else pytest.param(name, marks=pytest.mark.slow)
+    if name.removesuffix(".dpspec.toml") in QUICK:
+        return name
+    is_long = str(Path(name).parent) in ALIKE and hashlib.sha256(name.encode()).digest()[0] % 3 > 0
+    return pytest.param(name, marks=pytest.mark.long if is_long else pytest.mark.slow)
 
 
 @pytest.mark.parametrize("name", [marked(name) for name in FILES])

@@ -96,8 +96,8 @@ def harm(tmp_path):
     return HARM.format(victim=str(seen / "victim"), trace=str(seen / "trace")), seen
 
 
-def found_in(target, **options):
-    value = hunt(target, yes=True, seconds=60, **options).value
+def found_in(target, seconds=60, **options):
+    value = hunt(target, yes=True, seconds=seconds, **options).value
     return {one.plan.drawing.place: one.outcome for one in value.functions}
 
 
@@ -150,7 +150,7 @@ def test_a_package_that_hangs_ends_and_raises(tmp_path, harm):
     }  # fmt: skip
     target = package(tmp_path / "third", files)
     before = sorted(target.rglob("*"))
-    outcomes = found_in(target)
+    outcomes = found_in(target, seconds=15)  # all of which the loop takes
     assert outcomes == {
         "pkg.end:noisy_count": outcomes["pkg.end:noisy_count"],
         "pkg.inner:Release.total": "verified",

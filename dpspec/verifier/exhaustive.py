@@ -64,6 +64,7 @@ MOST_OF_EVENT = 1_500_000
 """Units of work of the search for an event that shows a refutation."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
+NOTHING_GIVEN = "no two of the given datasets are in one universe at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
 
 MORE = "more pairs would exceed the work limit"
@@ -243,10 +244,10 @@ def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 
 
-def not_empty(found: Verdict) -> Verdict:
+def not_empty(found: Verdict, reason: str = NOTHING) -> Verdict:
     """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee."""
     if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
-        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=NOTHING)
+        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason)
     return found
 
 

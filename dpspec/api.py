@@ -128,7 +128,8 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         against: what the mechanism or function is held against: five blocks, a specification, or its file.
         sampling: how a function is tried that cannot be read off: `seed` (a whole number), `error` (the probability of refuting
             a true claim, 1e-9), `draws` (calls at most), `seconds` (of processor time, 30), `bits` (also look at doubles),
-            `by_value` (compare outcomes by value: `0` and `numpy.int64(0)` are one), `datasets` (these alone).
+            `by_value` (compare outcomes by value: `0` and `numpy.int64(0)` are one), `datasets` (compare these alone;
+            undecided where no two of them are in one universe at a finite distance).
 
     Returns:
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.

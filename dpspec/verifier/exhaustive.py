@@ -12,7 +12,7 @@ that a symmetry carries into one another one is compared (`dpspec.verifier.symme
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -64,8 +64,10 @@ MOST_OF_EVENT = 1_500_000
 """Units of work of the search for an event that shows a refutation."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
-NOTHING_GIVEN = "no two of the given datasets are in one universe at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
+
+NOTHING_GIVEN = "no two of the given datasets are in one universe at a finite distance: nothing to compare"
+"""The reason why a claim is undecided where only some datasets are compared."""
 
 MORE = "more pairs would exceed the work limit"
 """The end of what a search says that stopped for its work."""
@@ -112,7 +114,8 @@ def verify(
 
     Returns:
         A verdict: verified when every pair stays within its budget, refuted with the smallest witness when one does
-        not, undecided when a bracket stays too wide or the universes cannot be listed.
+        not, undecided when a bracket stays too wide or the universes cannot be listed. Without a pair it is verified as well:
+        `not_empty` makes it undecided where it is an answer to a user.
 
     Raises:
         IncompatibleBlocksError: when the mechanism does not fit the space.
@@ -244,9 +247,15 @@ def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 
 
-def not_empty(found: Verdict, reason: str = NOTHING) -> Verdict:
-    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee."""
+def not_empty(found: Verdict, datasets: Collection[Dataset] | None = None) -> Verdict:
+    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee.
+
+    Args:
+        found: the verdict.
+        datasets: those that were compared, where they are not all of the space.
+    """
     if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
+        reason = NOTHING if datasets is None else NOTHING_GIVEN
         return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason)
     return found
 

@@ -477,8 +477,9 @@ def _about_change(
     import attrs
 
     from dpspec.risks import engine
+    from dpspec.risks.candidates import asked_about
     from dpspec.risks.mechanism_pairs import evidence
-    from dpspec.verifier.moves import in_words, unit_change
+    from dpspec.verifier.moves import asked_change, farthest_asked, in_words, unit_change
     from dpspec.verifier.secrets import worst_change
 
     if change and len(change) != 2:
@@ -498,9 +499,11 @@ def _about_change(
     else:
         pair = unit_change(mechanism, spec, names, within, two, members=members, exchange=exchange)
         scope = in_words(pair, spec, members=members, exchange=exchange)
-    given = {"levels": list(SECRET_LEVELS), "distance": str(pair.distance), **settings, "attributes": list(pair.attributes)}
+    asked = asked_change(spec, kind, pair.attributes, named=names, change=two, members=members)
+    distance = farthest_asked(spec, asked, pair.distance)
+    given = {"levels": list(SECRET_LEVELS), "distance": str(distance), **settings, "attributes": list(pair.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
-    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change):
+    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change), asked_about(asked):
         report = engine.risk(spec, model, mechanism)
     if exchange:
         report = attrs.evolve(report, rows=_of_exchanged(report.rows, spec, pair))

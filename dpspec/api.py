@@ -495,7 +495,8 @@ def _about_change(
     if kind == "secret":
         pair = worst_change(mechanism, spec, names, within, two)
         inside = "" if within is None else f" within {within}"
-        scope = f"the worst change of {', '.join(names)}{inside}: {len(pair.reacting)} of {pair.measured} measurements react"
+        which = "the worst change" if pair.is_worst else "the costliest change found"
+        scope = f"{which} of {', '.join(names)}{inside}: {len(pair.reacting)} of {pair.measured} measurements react"
     else:
         pair = unit_change(mechanism, spec, names, within, two, members=members, exchange=exchange)
         scope = in_words(pair, spec, members=members, exchange=exchange)

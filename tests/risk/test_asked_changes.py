@@ -168,6 +168,43 @@ def test_a_household_of_two_is_not_one_of_one() -> None:
     assert one[0].value.upper < two[0].value.lower
 
 
+OTHERS = {
+    "noisy-max": {"type": "noisy-max", "query": count("area"), "noise": "exponential", "rate": "1"},
+    "exponential": {"type": "exponential", "query": count("area"), "rate": "1"},
+    "distinct": geometric({"type": "distinct-count", "attributes": ["area"]}),
+    "composed": {"type": "composed", "parts": [geometric(count("sex")),
+                                               {"type": "exponential", "query": count("area"), "rate": "1"}]},
+}  # fmt: skip
+"""Mechanisms whose answers depend on the other records, such as the largest of several counts."""
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_the_smallest_datasets_do_not_show_how_far_such_answers_move(name: str) -> None:
+    small, large = (document(OTHERS[name], space=records(most)) for most in (2, None))
+    assert assert_true(small, large, secret=["area"]) == "compared"
+
+
+@pytest.mark.parametrize("kind", ["k-ary-response", "geometric"])
+def test_a_change_that_moves_an_answer_as_far_as_can_be_is_the_worst(kind: str) -> None:
+    """So the number of the mechanism is exact, on a space of any size."""
+    response = {"type": "k-ary-response", "attribute": "area", "epsilon": "1"}
+    mechanism = response if kind == "k-ary-response" else geometric(count("area"))
+    spaces = [records(most, kind="ordered-records") for most in (2, None)]
+    small, large = (document(mechanism, space=space, distance="hamming-ordered") for space in spaces)
+    assert assert_true(small, large, secret=["area"]) == "compared"
+    if kind == "geometric":
+        assert {one.relation for one in stated(large, secret=["area"])[1]} == {Sense.EQUALS}
+
+
+def test_measurements_react_where_their_answers_differ() -> None:
+    """A distinct count is the same on one person and another; two reports that change places both react."""
+    distinct = dp.risk(document(OTHERS["distinct"], space=records(None)), secret=["area"])
+    assert "0 of 1 measurements react" in str(distinct)
+    response = {"type": "k-ary-response", "attribute": "area", "epsilon": "1"}
+    asked = document(response, space=records(None, kind="ordered-records"), distance="hamming-ordered")
+    assert "1 of 1 measurement react" in " ".join(str(dp.risk(asked, exchange=["area"])).split())
+
+
 def questions(chance: random.Random) -> tuple[Any, Any, dict[str, Any]]:
     """A random question, on a small space and on one without a limit."""
     attributes = chance.choice(ATTRIBUTES)
@@ -180,6 +217,8 @@ def questions(chance: random.Random) -> tuple[Any, Any, dict[str, Any]]:
 
     mechanism: dict[str, Any] = geometric(*(query() for _ in range(chance.randint(1, 2))))
     wrapped = chance.random()
+    if wrapped > 0.8:
+        mechanism = {**chance.choice([OTHERS["noisy-max"], OTHERS["exponential"]]), "query": count(chance.choice(names))}
     if wrapped < 0.2:
         mechanism = {"type": "filtered", "where": {"sex": ["f"]}, "mechanism": mechanism}
     elif wrapped < 0.4:

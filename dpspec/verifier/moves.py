@@ -116,7 +116,8 @@ def unit_change(
     if best is not None:
         return attrs.evolve(best[1], told_apart=differing)
     told = ", ".join(map(str, differing))
-    rule = f"change in no two datasets of one universe that were tried{f': they differ in {told}' if told else ''}"
+    which = "of one universe, at a finite distance above 0, that were tried"
+    rule = f"change in no two datasets {which}{f': they differ in {told}' if told else ''}"
     advice = "what is published distinguishes them with certainty" if told else "name further attributes"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if exchange else f"{advice}; try --exchange")
 

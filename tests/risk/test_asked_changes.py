@@ -205,6 +205,23 @@ def test_measurements_react_where_their_answers_differ() -> None:
     assert "1 of 1 measurement react" in " ".join(str(dp.risk(asked, exchange=["area"])).split())
 
 
+@pytest.mark.parametrize("members", [1, 2])
+def test_households_of_one_size_that_exchange_areas_are_compared(members: int) -> None:
+    """By area and size they are the same two households; their persons are not."""
+    area = {"name": "area", "categories": ["n", "s"]}
+    space = {"type": "households", "household": [area], "person": [SEX], "most": 2, "members": 2}
+    cells = {**count("area", "sex"), "unit": "person"}
+    asked = document(geometric(cells), space=space)
+    persons = ("f",), ("m",)
+    (here, one), (there, other) = (("n",), persons[:1] * members), (("s",), persons[1:] * members)
+    left, right = (asked.spec.space.dataset(x) for x in ([(here, one), (there, other)], [(there, one), (here, other)]))
+    laws = [asked.mechanism.law(x, asked.spec.space) for x in (left, right)]
+    expected = largest_power(laws[0].against(laws[1]), level=LEVEL)
+    (power,) = stated(asked, exchange=["area"], members=members)[1]
+    assert power.relation is Sense.EQUALS
+    assert str(power.value) == str(expected)
+
+
 def questions(chance: random.Random) -> tuple[Any, Any, dict[str, Any]]:
     """A random question, on a small space and on one without a limit."""
     attributes = chance.choice(ATTRIBUTES)

@@ -128,7 +128,8 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         against: what the mechanism or function is held against: five blocks, a specification, or its file.
         sampling: how a function is tried that cannot be read off: `seed` (a whole number), `error` (the probability of refuting
             a true claim, 1e-9), `draws` (calls at most), `seconds` (of processor time, 30), `bits` (also look at doubles),
-            `by_value` (compare outcomes by value: `0` and `numpy.int64(0)` are one), `datasets` (these alone).
+            `by_value` (compare outcomes by value: `0` and `numpy.int64(0)` are one), `datasets` (compare these alone;
+            undecided where no two of them are in one universe at a finite distance).
 
     Returns:
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.
@@ -476,8 +477,9 @@ def _about_change(
     import attrs
 
     from dpspec.risks import engine
+    from dpspec.risks.candidates import asked_about
     from dpspec.risks.mechanism_pairs import evidence
-    from dpspec.verifier.moves import in_words, unit_change
+    from dpspec.verifier.moves import asked_change, farthest_asked, in_words, unit_change
     from dpspec.verifier.secrets import worst_change
 
     if change and len(change) != 2:
@@ -493,13 +495,16 @@ def _about_change(
     if kind == "secret":
         pair = worst_change(mechanism, spec, names, within, two)
         inside = "" if within is None else f" within {within}"
-        scope = f"the worst change of {', '.join(names)}{inside}: {len(pair.reacting)} of {pair.measured} measurements react"
+        which = "the worst change" if pair.is_worst else "the costliest change found"
+        scope = f"{which} of {', '.join(names)}{inside}: {len(pair.reacting)} of {pair.measured} measurements react"
     else:
         pair = unit_change(mechanism, spec, names, within, two, members=members, exchange=exchange)
         scope = in_words(pair, spec, members=members, exchange=exchange)
-    given = {"levels": list(SECRET_LEVELS), "distance": str(pair.distance), **settings, "attributes": list(pair.attributes)}
+    asked = asked_change(spec, kind, pair.attributes, named=names, change=two, members=members)
+    distance = farthest_asked(spec, asked, pair.distance)
+    given = {"levels": list(SECRET_LEVELS), "distance": str(distance), **settings, "attributes": list(pair.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
-    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change):
+    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change), asked_about(asked):
         report = engine.risk(spec, model, mechanism)
     if exchange:
         report = attrs.evolve(report, rows=_of_exchanged(report.rows, spec, pair))

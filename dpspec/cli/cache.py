@@ -6,6 +6,8 @@ version and the list of its files with their hashes, the contents of the package
 distributions that are installed from a folder. All of this is hashed into the name of an entry, so that a change of any of it
 finds none. The folder is trusted as the installation is: a user who may write into it may write any result.
 
+No result depends on the folder. Where it cannot be used, or disappears, files are verified without it after one warning.
+
 Code that a plugin imports from outside of installed distributions, or data that it reads, are not seen.
 """
 
@@ -17,7 +19,8 @@ import os
 import platform
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property
 from importlib.metadata import Distribution, distributions
 from importlib.util import find_spec
@@ -48,27 +51,52 @@ class ResultCache:
     Args:
         folder: where they are; it is made where it does not exist.
         asked: what was asked of each file, by name.
+        warn: called once, with a sentence, where the folder cannot be used or disappears.
     """
 
-    def __init__(self, folder: Path, asked: Mapping[str, object]) -> None:
+    def __init__(self, folder: Path, asked: Mapping[str, object], warn: Callable[[str], object]) -> None:
         look = {name: os.environ.get(name) for name in _LOOK}
         every = {**asked, **look, "terminal": sys.stdout is not None and sys.stdout.isatty(), "width": width()}
-        self._folder, self._asked = folder, sorted((name, repr(value)) for name, value in every.items())
+        self._folder, self._asked, self._warn = folder, sorted((name, repr(value)) for name, value in every.items()), warn
         self.found = 0
         self._written: list[Path] = []
+        self._is_lost = False
 
     def __enter__(self) -> ResultCache:
-        self._results.mkdir(parents=True, exist_ok=True, mode=0o700)
-        os.utime(self._results)
+        with self._losing():
+            self._results.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.utime(self._results)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
-        if self._written and installation() != self._installation:  # some results are those of other code than the name says
+        if self._written and not self._is_unchanged():  # some results are those of other code than the name says
             for path in self._written:
-                path.unlink(missing_ok=True)
-        ages = sorted((one for one in self._folder.iterdir() if one.is_dir()), key=lambda one: one.stat().st_mtime, reverse=True)
-        for old in ages[INSTALLATIONS:]:
-            shutil.rmtree(old, ignore_errors=True)
+                with self._losing():
+                    path.unlink(missing_ok=True)
+        if self._is_lost:
+            return
+        with self._losing():
+            dated = ((one.stat().st_mtime, one) for one in self._folder.iterdir() if one.is_dir())
+            for _, old in sorted(dated, reverse=True)[INSTALLATIONS:]:
+                shutil.rmtree(old, ignore_errors=True)
+
+    @contextmanager
+    def _losing(self) -> Iterator[None]:
+        """Use the folder; where that fails it is not used any more, and a warning says so once."""
+        try:
+            yield
+        except (OSError, ValueError, ReleaseError) as problem:
+            if not self._is_lost:
+                reason = getattr(problem, "strerror", None) or "no folder of files that can be written"
+                self._warn(f"warning: the cache {self._folder} cannot be used ({reason}); files are verified without it")
+            self._is_lost = True
+
+    def _is_unchanged(self) -> bool:
+        """Whether the installation is still the one that entries name; not where a file of it disappears while it is read."""
+        try:
+            return installation() == self._installation
+        except OSError:
+            return False
 
     @cached_property
     def _installation(self) -> str:
@@ -79,7 +107,9 @@ class ResultCache:
         return self._folder / self._installation[:32]
 
     def entry(self, path: Path) -> Path | None:
-        """Where the result of a file is; None where the file cannot be read."""
+        """Where the result of a file is; None where the file or the cache cannot be read."""
+        if self._is_lost:
+            return None
         try:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
         except OSError:
@@ -102,29 +132,30 @@ class ResultCache:
         return Word[word], data, page
 
     def write(self, path: Path, entry: Path | None, judged: JudgedFile) -> None:
-        """Keep the result of a file, if the file is still the one that the entry names.
-
-        Raises:
-            ReleaseError: the folder cannot be written.
-        """
+        """Keep the result of a file, if the file is still the one that the entry names."""
         word, data, page = judged
         if entry is None or word not in KEPT or self.entry(path) != entry:
             return
         body = json.dumps([word.name, data, page]).encode()
-        write_bytes(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
-        self._written.append(entry)
+        with self._losing():
+            os.utime(self._results)  # a folder that was removed meanwhile is not made again
+            write_bytes(entry, hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+            self._written.append(entry)
 
 
-def cache_at(folder: str, asked: Mapping[str, object]) -> ResultCache:
+def cache_at(folder: str, asked: Mapping[str, object], warn: Callable[[str], object]) -> ResultCache:
     """The cache in a folder.
+
+    Args:
+        folder: its path.
+        asked, warn: as for `ResultCache`.
 
     Raises:
         ReleaseError: the folder is no folder.
     """
-    path = Path(folder)
-    if path.exists() and not path.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):  # these are false for a text that is no path
         raise ReleaseError("folder", "is a file", "name a folder, or one that does not exist yet", value=folder)
-    return ResultCache(path, asked)
+    return ResultCache(Path(folder), asked, warn)
 
 
 def installation() -> str:

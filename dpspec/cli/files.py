@@ -186,7 +186,8 @@ def verify(  # noqa: PLR0917 - one argument for each option
             return each_file("verify", paths, as_json, judge, accept, raised=raised, jobs=jobs, work=work)
     from dpspec.cli.cache import cache_at
 
-    with cache_at(cache, {"as_json": as_json, "verbose": verbose, "release": release}) as results, Work("verifying") as work:
+    asked = {"as_json": as_json, "verbose": verbose, "release": release}
+    with cache_at(cache, asked, partial(say, err=True)) as results, Work("verifying") as work:
         return each_file("verify", paths, as_json, judge, accept, jobs=jobs, cache=results, work=work)
 
 

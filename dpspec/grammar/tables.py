@@ -485,6 +485,8 @@ def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.in
     >>> [part.tolist() for part in ranked(np.array([7, 3, 7]))]
     [[3, 7], [1, 0, 1], [1, 2]]
     """
+    if not len(keys):
+        return (np.zeros(0, dtype=np.int64),) * 3
     low = int(keys.min())
     names, sizes = occurring(keys - low, int(keys.max()) - low + 1)
     if names[-1] < max(4 * len(keys), 1 << 16):

@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from fractions import Fraction
 
 import attrs
@@ -53,6 +55,27 @@ DIFFERING = "the candidates differ in what is published"
 
 KeptPair = Callable[[Dataset, Dataset], bool]
 """Whether two datasets are candidates."""
+
+_ASKED: ContextVar[KeptPair | None] = ContextVar("asked", default=None)
+
+
+@contextmanager
+def asked_about(keep: KeptPair) -> Iterator[None]:
+    """Restrict what attackers compare inside a `with` block to pairs for which a condition holds in one order or the other."""
+    token = _ASKED.set(lambda left, right: keep(left, right) or keep(right, left))
+    try:
+        yield
+    finally:
+        _ASKED.reset(token)
+
+
+def asked_for(keep: KeptPair | None) -> KeptPair | None:
+    """A condition on pairs together with that of `asked_about`; None where there is none at all."""
+    asked = _ASKED.get()
+    if asked is None or keep is None:
+        return keep or asked
+    return lambda left, right: keep(left, right) and asked(left, right)
+
 
 About = Callable[[Number], Iterable[RiskStatement]]
 """The statements for a bound on the divergence of the laws of the two candidates."""
@@ -157,6 +180,7 @@ def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPai
     reach = number(distance, "distance")
     if not is_small(spec):
         return _by_structure(spec, reach, keep)
+    keep = asked_for(keep)
     near = measured_datasets(spec).near(reach)
     found = candidates_among(spec, (pair for pair in near if keep is None or keep(*pair) or keep(pair[1], pair[0])))
     if found.bound is None and found.is_plain:
@@ -379,7 +403,9 @@ class CandidatePairs:
     def only(self, keep: KeptPair) -> CandidatePairs:
         """The pairs for which a condition holds; the same object when it holds for all."""
         kept = tuple(pair for pair in self.pairs if keep(*pair))
-        return self if len(kept) == len(self.pairs) else attrs.evolve(self, pairs=kept)
+        if len(kept) == len(self.pairs):
+            return self
+        return attrs.evolve(self, pairs=kept, scope=f"{self.scope}, of these {len(kept):,} that are candidates")
 
 
 @attrs.frozen(kw_only=True)

@@ -24,7 +24,7 @@ from dpspec.grammar.structure import Structure
 from dpspec.grammar.views import cells_of
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.products import product_of
-from dpspec.risks.candidates import Candidates, ComparedPairs, KeptPair, candidates_within, is_small, pairs_within
+from dpspec.risks.candidates import Candidates, ComparedPairs, KeptPair, asked_for, candidates_within, is_small, pairs_within
 
 BEFORE = "the noisy answers alone"
 FARTHEST = "the datasets that a proof finds farthest apart"
@@ -80,7 +80,7 @@ def own_pairs(
     Raises:
         NotReachedError, NotEnumerableError, NoFormulaError: as `pairs_within` and `CandidatePairs.compare`.
     """
-    reach = number(distance, "distance")
+    reach, keep = number(distance, "distance"), asked_for(keep)
     if datasets is None and not is_small(spec):
         for found in (_by_theorem(mechanism, spec, reach, keep), _by_proof(mechanism, spec, reach, keep)):
             if found is not None:

@@ -17,7 +17,7 @@ from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.declarations import check_declared
-from dpspec.verifier.exhaustive import verify, without_number
+from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.verdict import Verdict
@@ -58,12 +58,13 @@ def verify_claim(
             other), with probability `power`. The verdict stays undecided; without time to look so closely, it is an error.
         dataset, generator: the adapters of the function: the type of its dataset (`pandas`, `numpy`, `dicts`, ...), and its
             source of randomness (`random`, `system`, ...); by default chosen by its annotations (`adapted`).
-        datasets: look only at these datasets of the space; without it, at all of them, or at those that sampling picks.
+        datasets: compare only these datasets of the space; without it, all of them, or those that sampling picks.
         registry: where the provenance of the blocks is looked up; without it, among all installed plugins.
         progress: called with (done, in all).
 
     Returns:
-        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why.
+        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why. Where no two
+        of the datasets share a universe at a finite distance, nothing was compared, and the verdict is undecided.
 
     Raises:
         ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
@@ -105,4 +106,4 @@ def verify_claim(
         return function_judge().verify(subject, spec, sampling, datasets=chosen, registry=registry, progress=progress)
     if chosen is None:
         return judged(subject, spec, registry=registry, progress=progress)
-    return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)
+    return not_empty(verify(subject, spec, datasets=chosen, registry=registry, progress=progress), chosen)

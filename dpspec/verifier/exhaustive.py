@@ -12,7 +12,7 @@ that a symmetry carries into one another one is compared (`dpspec.verifier.symme
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -66,6 +66,9 @@ MOST_OF_EVENT = 1_500_000
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
 
+NOTHING_GIVEN = "no two of the given datasets are in one universe at a finite distance: nothing to compare"
+"""The reason why a claim is undecided where only some datasets are compared."""
+
 MORE = "more pairs would exceed the work limit"
 """The end of what a search says that stopped for its work."""
 
@@ -111,7 +114,8 @@ def verify(
 
     Returns:
         A verdict: verified when every pair stays within its budget, refuted with the smallest witness when one does
-        not, undecided when a bracket stays too wide or the universes cannot be listed.
+        not, undecided when a bracket stays too wide or the universes cannot be listed. Without a pair it is verified as well:
+        `not_empty` makes it undecided where it is an answer to a user.
 
     Raises:
         IncompatibleBlocksError: when the mechanism does not fit the space.
@@ -127,6 +131,7 @@ def verify(
         listed = None if datasets is None else list(datasets)
         return without_number(spec, lambda closed: verify(mechanism, closed, datasets=listed, laws=laws, **limits))  # type: ignore[arg-type]
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
+    walk = _Walk(mechanism=mechanism, spec=spec, laws=dict(laws or {}))
     if datasets is None:
         size = spec.space.cardinality()
         if size is None or size > most_datasets:
@@ -135,8 +140,7 @@ def verify(
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         universes = list(spec.multiverse.universes(spec.space))
     else:
-        universes = _restrict(spec, [spec.space.dataset(x) for x in datasets])
-    walk = _Walk(mechanism=mechanism, spec=spec, laws=dict(laws or {}))
+        universes = walk.restrict([spec.space.dataset(x) for x in datasets])
     total = sum(walk.count_pairs(len(universe)) for universe in universes)
     if total > most_pairs:
         reason = f"{count(total, 'pair')}, above the {most_pairs:,} that are compared"
@@ -178,7 +182,7 @@ def refute_on(
         PluginContractError: when the mechanism or a divergence raises.
     """
     limit = None if most_work is None else MOST_UNDECIDED
-    walk = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit)
+    walk = _Walk(mechanism=mechanism, spec=spec, most_undecided=limit, least=1 if most_work is None else 2)
     try:
         with nullcontext() if most_work is None else limited(MOST_COMPARED):
             found = _first_beyond(walk, groups, most_work)
@@ -205,6 +209,7 @@ def _first_beyond(walk: _Walk, groups: Iterable[Sequence[Dataset]], most_work: i
             if walk.has_law(dataset):
                 compared.append(dataset)
                 work += labels + (work_of(walk.law(dataset)) if is_new else 1)
+                work += max(0, len(walk.labels(dataset)) - FEW_INVARIANTS) if is_new else 0
             else:
                 work += WORK_OF_A_LAW + (READING * len(dataset) if isinstance(dataset, Sized) else 0)
         for found in walk.among(compared) if len(compared) > 1 else ():
@@ -243,10 +248,16 @@ def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 
 
-def not_empty(found: Verdict) -> Verdict:
-    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee."""
+def not_empty(found: Verdict, datasets: Collection[Dataset] | None = None) -> Verdict:
+    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee.
+
+    Args:
+        found: the verdict.
+        datasets: those that were compared, where they are not all of the space.
+    """
     if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
-        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=NOTHING)
+        reason = NOTHING if datasets is None else NOTHING_GIVEN
+        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason)
     return found
 
 
@@ -269,21 +280,12 @@ def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Pro
         scope=f"{_all(compared)} at finite distance in {count(len(results), 'universe')} of {count(listed, 'dataset')}",
         reason=WIDE if outcome is Outcome.UNDECIDED else "",
         universes=tuple(results),
-        witness=min(witnesses, key=walk.order, default=None),
+        witness=walk.with_event(min(witnesses, key=walk.order, default=None)),
     )
 
 
 def _all(pairs: int) -> str:
     return {0: "no pair", 1: "the only pair"}.get(pairs, f"all {count(pairs, 'pair')}")
-
-
-def _restrict(spec: PrivacySpec, datasets: list[Dataset]) -> list[Universe]:
-    """The universes of the specification, cut down to some datasets."""
-    members: dict[Hashable, list[Dataset]] = {}
-    for dataset in sorted(set(datasets), key=spec.space.order):
-        for label in spec.multiverse.labels(dataset, spec.space):
-            members.setdefault(label, []).append(dataset)
-    return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
 
 
 @attrs.define(kw_only=True)
@@ -299,6 +301,12 @@ class _Walk:
     beyond: tuple[Dataset, Dataset] | None = None
     """A pair that was found to be beyond the claim."""
     most_undecided: int | None = None
+    least: int = 1
+    """Universes that hold fewer of some datasets are not looked at: a refutation takes two."""
+    places: dict[Hashable, int] = attrs.field(factory=dict)
+    """The labels that were seen, numbered; `names` has them in this order."""
+    names: list[Hashable] = attrs.field(factory=list)
+    labelled: dict[Dataset, tuple[int, ...]] = attrs.field(factory=dict)
 
     @property
     def is_symmetric(self) -> bool:
@@ -335,7 +343,27 @@ class _Walk:
 
     def on(self, datasets: Sequence[Dataset]) -> Verdict:
         """The verdict on some datasets."""
-        return _judge(self, _restrict(self.spec, list(datasets)), 0, None)
+        return _judge(self, self.restrict(datasets), 0, None)
+
+    def restrict(self, datasets: Iterable[Dataset]) -> list[Universe]:
+        """The universes of the specification, cut down to some datasets; without those of fewer than `least`."""
+        members: dict[int, list[Dataset]] = {}
+        for dataset in sorted(set(datasets), key=self.spec.space.order):
+            for place in self.labels(dataset):
+                members.setdefault(place, []).append(dataset)
+        found = ((self.names[place], tuple(held)) for place, held in members.items() if len(held) >= self.least)
+        return [Universe(label=label, datasets=held) for label, held in found]
+
+    def labels(self, dataset: Dataset) -> tuple[int, ...]:
+        """The places of the labels of a dataset among those that were seen: a label may be as long as the dataset, and is hashed
+        once."""
+        if dataset not in self.labelled:
+            found = []
+            for label in self.spec.multiverse.labels(dataset, self.spec.space):
+                found.append(self.places.setdefault(label, len(self.names)))
+                self.names += [label] if found[-1] == len(self.names) else []
+            self.labelled[dataset] = tuple(found)
+        return self.labelled[dataset]
 
     def among(self, datasets: Sequence[Dataset]) -> Iterator[Verdict]:
         """The verdict on some datasets; one on each pair of them where the laws of some cannot be compared."""
@@ -381,7 +409,7 @@ class _Walk:
             label=universe.label, datasets=len(universe), pairs=sum(map(len, classes.values())), constant=found.constant,
             bound=bound, outcome=worst(found.outcomes), attained=None if found.at is None else _at(datasets, found.at),
         )  # fmt: skip
-        return result, self._with_event(best)
+        return result, best
 
     def _by_distance(self, datasets: Sequence[Dataset]) -> dict[Number, list[IndexPair]]:
         """The pairs at finite distance, as places in the universe, gathered by distance."""
@@ -473,7 +501,7 @@ class _Walk:
         found: Bracket = guarded(chosen.name, lambda: chosen.between(left, right, precision=precision))
         return found
 
-    def _with_event(self, witness: Witness | None) -> Witness | None:
+    def with_event(self, witness: Witness | None) -> Witness | None:
         if witness is None:
             return None
         asked = asked_of(self.spec, witness)

@@ -10,17 +10,21 @@ The records that are tried have few kinds. What is found is a lower bound of the
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import cast
 
 import attrs
 
 from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, count
+from dpspec.base.exact import INFINITY, Number
 from dpspec.blocks.parts import Changes, nesting_of
-from dpspec.blocks.space import MEMBERS, Attribute, Pair, Record
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, Pair, Record
 from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.risks.candidates import differing_invariants
+from dpspec.risks.candidates import differing_invariants, is_small, measured_datasets
 from dpspec.risks.mechanism_pairs import pair_of_views
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.secrets import SecretChange, changed_attribute, check_names, may_differ, reacts
@@ -112,9 +116,117 @@ def unit_change(
     if best is not None:
         return attrs.evolve(best[1], told_apart=differing)
     told = ", ".join(map(str, differing))
-    rule = f"change in no two datasets of one universe that were tried{f': they differ in {told}' if told else ''}"
+    which = "of one universe, at a finite distance above 0, that were tried"
+    rule = f"change in no two datasets {which}{f': they differ in {told}' if told else ''}"
     advice = "what is published distinguishes them with certainty" if told else "name further attributes"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if exchange else f"{advice}; try --exchange")
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class AskedChange:
+    """A condition on two datasets: that they differ by one change, or exchange, that is asked about.
+
+    Args:
+        spec: the specification.
+        unit: the unit of the records that change.
+        free: the attributes that may differ.
+        change: an attribute and the two of its categories that are exchanged for each other; None for any.
+        members: how many records lie in each record that changes; None where that is not asked.
+        exchange: whether two records exchange their values.
+    """
+
+    spec: PrivacySpec
+    unit: str
+    free: tuple[str, ...]
+    change: tuple[str, tuple[str, str]] | None = None
+    members: int | None = None
+    exchange: bool = False
+
+    def __call__(self, left: Dataset, right: Dataset) -> bool:
+        """Whether the two differ so: in one record, or in two that exchanged their values."""
+        changed = self._changed(left, right)
+        if len(changed) != (2 if self.exchange else 1):
+            return False
+        if self.members is not None and not self._have_members([before for before, _ in changed]):
+            return False
+        if not self.exchange:
+            return self._agree(*changed[0]) and self._is_of_categories(*changed[0])
+        (one, _), (other, _) = changed
+        after = Counter(record for _, record in changed)
+        made = self._with_values_of(one, other), self._with_values_of(other, one)
+        in_place = not self.spec.space.is_ordered or made == tuple(record for _, record in changed)
+        return Counter(made) == after and in_place and self._is_of_categories(one, other)
+
+    @cached_property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(attribute.name for attribute in self.spec.space.attributes_of(self.unit))
+
+    def _changed(self, left: Dataset, right: Dataset) -> list[tuple[Record, Record]]:
+        """The records that differ, before and after; of datasets without an order, in any order."""
+        before, after = (self.spec.space.records(dataset, self.unit) for dataset in (left, right))
+        if len(before) != len(after):
+            return []
+        if self.spec.space.is_ordered:
+            return [(one, other) for one, other in zip(before, after, strict=True) if one != other]
+        gone, come = Counter(before), Counter(after)
+        return list(zip((gone - come).elements(), (come - gone).elements(), strict=True))
+
+    def _agree(self, one: Record, other: Record) -> bool:
+        return all(a == b for name, a, b in zip(self._names, one, other, strict=True) if name not in self.free)
+
+    def _with_values_of(self, one: Record, other: Record) -> Record:
+        """A record with the free values of another one."""
+        return tuple(b if name in self.free else a for name, a, b in zip(self._names, one, other, strict=True))
+
+    def _is_of_categories(self, one: Record, other: Record) -> bool:
+        if self.change is None:
+            return True
+        place = self._names.index(self.change[0])
+        return {str(one[place]), str(other[place])} == set(self.change[1])
+
+    def _have_members(self, records: Sequence[Record]) -> bool:
+        """Whether the records hold so many each; one of them may be empty where another one is not."""
+        if MEMBERS not in self._names:
+            return True
+        held = {len(cast("tuple[object, ...]", record[self._names.index(MEMBERS)])) for record in records}
+        return self.members in held and held <= {self.members, 0}
+
+
+def asked_change(
+    spec: PrivacySpec,
+    kind: str,
+    free: tuple[str, ...],
+    *,
+    named: Sequence[str],
+    change: tuple[str, str] | None,
+    members: int,
+) -> AskedChange:
+    """The condition of a question about secrets, moves or exchanges.
+
+    Args:
+        spec: the specification.
+        kind: secret, move or exchange.
+        free: the attributes that may differ: those that are named, with those that follow from them.
+        named: the attributes that are asked about.
+        change: two categories of one of them, if they are given.
+        members: how many records lie in each record that moves.
+    """
+    steps = spec.input_divergence.record_steps(spec.space)
+    unit = steps.unit if kind == "secret" and steps is not None else spec.space.units[0]
+    known = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
+    split = None if change is None else (changed_attribute(change, named, known), change)
+    inside = None if kind == "secret" else members
+    return AskedChange(spec=spec, unit=unit, free=free, change=split, members=inside, exchange=kind == "exchange")
+
+
+def farthest_asked(spec: PrivacySpec, asked: AskedChange, distance: Number) -> Number:
+    """The largest distance of two datasets that differ as is asked, of a space that can be listed; otherwise the given one."""
+    if not is_small(spec):
+        return distance
+    near = measured_datasets(spec).near(INFINITY)
+    share = spec.multiverse.share_universe
+    far = (spec.distance(*pair) for pair in near if (asked(*pair) or asked(*pair[::-1])) and share(*pair, spec.space))
+    return max((one for one in far if not one.is_infinite), default=distance)
 
 
 def _check_members(spec: PrivacySpec, members: int) -> None:
@@ -162,11 +274,16 @@ def _places(
         split: the attribute in which they part, with its two categories.
     """
     nested = [name for name in known if name in free or any(name in _outer(other, known) for other in free)]
+    if split is not None:
+        one, other = (_with_outer(known, split[0], category) for category in split[1])
+        if all(one[name] == other[name] for name in one if name not in free):
+            both = _completed(known, nested, one), _completed(known, nested, other)
+            if None not in both:
+                yield both  # type: ignore[misc]
+        return
     for name in sorted(free, key=lambda one: len(_outer(one, known))):
-        if split is not None and name != split[0]:
-            continue
         for start in _chains(known, [*reversed(_outer(name, known))]):
-            two = _siblings(known, name, start, None if split is None else split[1])
+            two = _siblings(known, name, start)
             if two is None:
                 continue
             sides = [{**start, name: value} for value in two]
@@ -198,17 +315,22 @@ def _chains(known: Mapping[str, Attribute], names: Sequence[str]) -> Iterator[di
         yield values
 
 
-def _siblings(
-    known: Mapping[str, Attribute], name: str, start: Values, change: tuple[str, str] | None
-) -> tuple[Hashable, Hashable] | None:  # fmt: skip
+def _with_outer(known: Mapping[str, Attribute], name: str, category: str) -> dict[str, Hashable]:
+    """A category of an attribute with those that it lies in."""
+    values: dict[str, Hashable] = {name: category}
+    finer = known[name]
+    for outer in _outer(name, known):
+        values[outer] = finer.parent(values[finer.name], known[outer])
+        finer = known[outer]
+    return values
+
+
+def _siblings(known: Mapping[str, Attribute], name: str, start: Values) -> tuple[Hashable, Hashable] | None:
     """Two categories of an attribute in one category of the coarser one."""
     attribute = known[name]
     inside = attribute.values() if attribute.within is None else (
         attribute.children(str(start[attribute.within]), known[attribute.within])
     )  # fmt: skip
-    if change is not None:
-        wanted = set(inside) if attribute.size <= FEW_CATEGORIES or attribute.within is not None else set(change)
-        return change if set(change) <= wanted else None
     two = tuple(itertools.islice(inside, 2))
     return (two[0], two[1]) if len(two) > 1 else None
 
@@ -239,7 +361,7 @@ def _records(
         return
     pairs = sorted(itertools.product(range(len(kinds)), repeat=2), key=lambda two: -_unlike(kinds[two[0]], kinds[two[1]]))
     for one, other in pairs:
-        if kinds[one] != kinds[other]:
+        if kinds[one] != kinds[other] or spec.space.is_ordered:  # equal records at two places exchange them as well
             yield tuple(
                 (_made(known, before, kinds[place]), _made(known, after, kinds[place]))
                 for place, before, after in ((one, here, there), (other, there, here))

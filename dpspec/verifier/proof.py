@@ -49,7 +49,7 @@ from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.declarations import check_declared
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, per_unit, verify, without_number
+from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, not_empty, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
 from dpspec.verifier.plugin_calls import computed_law, guarded
@@ -427,7 +427,7 @@ def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> V
     found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
     if found is None or found.pair is None or found.probabilities is None or set(found.pair) != set(pair):
         return None
-    return _on_pair_of(found, mechanism, spec)
+    return not_empty(_on_pair_of(found, mechanism, spec), pair)
 
 
 def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> Verdict:

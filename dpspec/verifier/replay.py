@@ -33,7 +33,7 @@ from dpspec.verifier.codec import from_data, to_data
 from dpspec.verifier.document import FileReport
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.event import with_probabilities
-from dpspec.verifier.exhaustive import asked_of
+from dpspec.verifier.exhaustive import NOTHING, NOTHING_GIVEN, asked_of
 from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
 from dpspec.verifier.obligations import Obligation
 from dpspec.verifier.plugin_calls import computed_law
@@ -121,7 +121,8 @@ class Replay(Showable):
 
     @property
     def outcome(self) -> Outcome:
-        """Refuted when the pair still refutes the claim, verified when it is within the budget now; draws leave it undecided."""
+        """Refuted when the pair still refutes the claim, verified when it is within the budget now; undecided on draws alone, and
+        where the claim is no longer about the pair."""
         return self.verdict.outcome
 
     @property
@@ -132,12 +133,12 @@ class Replay(Showable):
     @property
     def sentence(self) -> str:
         """The result in one line."""
+        if self.verdict.reason in {NOTHING, NOTHING_GIVEN}:
+            return "the witness no longer refutes the claim, which is not about the two now: nothing was compared"
         if self.outcome is Outcome.UNDECIDED:
             return "the witness was not seen to refute the claim again"
         if self.outcome is Outcome.VERIFIED:
-            pairs = sum(result.pairs or 0 for result in self.verdict.universes)
-            shared = f"it is within the budget: constant {self.verdict.constant}" if pairs else "the two share no universe now"
-            return f"the witness no longer refutes the claim; {shared}"
+            return f"the witness no longer refutes the claim; it is within the budget: constant {self.verdict.constant}"
         if self.verdict.method == "sampled":
             return "refuted again, on fresh draws"
         return f"refuted, {'as recorded' if self.is_unchanged else 'with other numbers than recorded'}"

@@ -25,7 +25,7 @@ from dpspec.grammar.mechanism import Mechanism, stated_structure
 from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure
-from dpspec.grammar.views import Case, View, cells_of
+from dpspec.grammar.views import Case, NoisyCount, Report, View, cells_of
 from dpspec.risks.mechanism_pairs import FARTHEST
 from dpspec.verifier.changes import (
     MOST_PATTERNS,
@@ -58,7 +58,8 @@ class SecretChange:
         reacting: the measurements of the mechanism whose answers differ on them.
         measured: the number of measurements.
         distance: the distance of the two datasets.
-        is_worst: whether every other change of the secret moves some of the same answers, and no others.
+        is_worst: whether every other change of the secret moves some of the same answers, and no others, and the pair shows how
+            far these can move: of some answers, such as the largest of several, that depends on the other records.
         told_apart: the invariants in which datasets differ that were tried and share no universe.
     """
 
@@ -142,7 +143,7 @@ def _worst(
                 reacting=reacting,
                 measured=len(views),
                 distance=spec.distance(*pair),
-                is_worst=worst and sensitivity.is_replaced and not shared & set(free),
+                is_worst=worst and sensitivity.is_replaced and not shared & set(free) and _attains(views, candidate, pair, spec),
             )
     told = f": they differ in {', '.join(map(str, published))}" if published else ""
     advice = "what is published distinguishes them with certainty; leave out --within, or name further attributes"
@@ -317,6 +318,24 @@ def _realised(
 
 
 def reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
-    """Whether the counts of a view differ on two datasets."""
-    one, other = (Counter(cells_of(view, side, spec.space)) for side in pair)
-    return any(one[cell] != other[cell] for cell in {*one, *other} if cell is not None)
+    """Whether some answer of a view has different laws on two datasets."""
+    case = _case_on(view, pair, spec)
+    return case is None or any(one != other for one, other in case)
+
+
+def _case_on(view: View, pair: Pair, spec: PrivacySpec) -> Case | None:
+    before, after = (cells_of(view, side, spec.space) for side in pair)
+    return view.between(before, after, spec.space)
+
+
+EXACT = (NoisyCount, Report)
+"""Views whose answers depend on the change alone: counts with noise that is the same around each of them, and single reports."""
+
+
+def _attains(views: Sequence[View], change: RecordChange, pair: Pair, spec: PrivacySpec) -> bool:
+    """Whether the laws on a pair are those of a change, which no dataset goes beyond, and not ones that these can simulate."""
+    moving = [view for view in views if reacts(view, pair, spec)]
+    if all(type(view) in EXACT for view in views):
+        return True
+    cases = [_case_on(view, pair, spec) for view in moving]
+    return None not in cases and Counter(itertools.chain.from_iterable(filter(None, cases))) == Counter(change.laws)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -170,7 +171,7 @@ def test_errors_are_not_kept(run, tmp_path, counted, same_code) -> None:
         assert run("verify", broken, tmp_path / "absent.dpspec.toml", "--cache", tmp_path / "cache").code == 2
     assert counted == [broken.name] * 2
     assert not list((tmp_path / "cache").rglob("*.json"))
-    with ResultCache(tmp_path / "cache", {}) as results:
+    with ResultCache(tmp_path / "cache", {}, print) as results:
         for word in Word:
             results.write(broken, results.entry(broken), (word, {}, ""))
             kept = results.read(results.entry(broken)) is not None
@@ -183,7 +184,7 @@ def test_errors_are_not_kept(run, tmp_path, counted, same_code) -> None:
 def test_a_file_that_changes_while_it_is_verified_is_not_kept(tmp_path) -> None:
     path = tmp_path / "a"
     path.write_text("1", encoding="utf-8")
-    with ResultCache(tmp_path / "cache", {}) as results:
+    with ResultCache(tmp_path / "cache", {}, print) as results:
         entry = results.entry(path)
         path.write_text("2", encoding="utf-8")
         results.write(path, entry, (Word.HOLDS, {}, ""))
@@ -195,7 +196,7 @@ def test_results_are_dropped_where_the_code_changed_meanwhile(tmp_path, monkeypa
     path.write_text("1", encoding="utf-8")
     hashes = iter(("a" * 64, "b" * 64))
     monkeypatch.setattr(engine, "installation", lambda: next(hashes))
-    with ResultCache(tmp_path / "cache", {}) as results:
+    with ResultCache(tmp_path / "cache", {}, print) as results:
         results.write(path, results.entry(path), (Word.HOLDS, {}, ""))
         assert list((tmp_path / "cache").rglob("*.json"))
     assert not list((tmp_path / "cache").rglob("*.json"))
@@ -204,7 +205,7 @@ def test_results_are_dropped_where_the_code_changed_meanwhile(tmp_path, monkeypa
 def test_the_results_of_old_installations_are_removed(tmp_path, monkeypatch) -> None:
     for place in range(engine.INSTALLATIONS + 3):
         monkeypatch.setattr(engine, "installation", lambda place=place: f"{place:064d}"[::-1])
-        with ResultCache(tmp_path, {}) as results:
+        with ResultCache(tmp_path, {}, print) as results:
             os.utime(results._results, (place, place))
     assert len(list(tmp_path.iterdir())) == engine.INSTALLATIONS
 
@@ -224,3 +225,68 @@ def test_a_cache_that_is_a_file_is_refused(run, response, tmp_path) -> None:
     assert ran.code == 2
     assert "is a file" in ran.err
     assert (tmp_path / "cache").read_text(encoding="utf-8") == "mine"
+
+
+def removed(folder: Path) -> None:
+    shutil.rmtree(folder)
+
+
+def replaced(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.write_text("mine", encoding="utf-8")
+
+
+def emptied(folder: Path) -> None:
+    for inside in folder.iterdir():
+        shutil.rmtree(inside)
+
+
+@pytest.mark.parametrize("lose", [removed, replaced, emptied])
+@pytest.mark.parametrize("at", ["the first file", "the last file", "the end"])
+def test_a_folder_that_disappears_changes_no_answer(run, response, tmp_path, specs, monkeypatch, same_code, lose, at) -> None:
+    files, folder = [specs / "randomised-response.dpspec.toml", response()], tmp_path / "cache"
+    fresh, real, written, seen = run("verify", *files), api.verify_file, ResultCache.write, []
+
+    def verify_file(path, **asked):
+        seen.append(path)
+        if len(seen) == {"the first file": 1, "the last file": 2}.get(at):
+            lose(folder)
+        return real(path, **asked)
+
+    def write(self, *args):
+        written(self, *args)
+        if at == "the end" and len(seen) == 2:
+            lose(folder)
+
+    monkeypatch.setattr(api, "verify_file", verify_file)
+    monkeypatch.setattr(ResultCache, "write", write)
+    ran = run("verify", *files, "--cache", folder)
+    assert (ran.out, ran.code, len(seen)) == (fresh.out, fresh.code, 2)
+    assert ran.err.count("warning") == ran.err.count("\n") == (0 if (at, lose) == ("the end", emptied) else 1)
+    assert not list(folder.rglob("*.json"))
+    assert folder.is_file() is (lose is replaced)
+    assert folder.exists() is (lose is not removed)
+
+
+@pytest.mark.parametrize("place", ["file/cache", "x" * 300])
+def test_a_folder_that_cannot_be_made_changes_no_answer(run, response, tmp_path, same_code, place) -> None:
+    (tmp_path / "file").write_text("mine", encoding="utf-8")
+    fresh, ran = run("verify", response()), run("verify", response(), "--cache", tmp_path / place)
+    assert (ran.out, ran.code) == (fresh.out, fresh.code)
+    assert ran.err.count("warning") == ran.err.count("\n") == 1
+
+
+def test_a_file_of_the_installation_that_disappears_drops_the_results(tmp_path, monkeypatch) -> None:
+    path, calls = tmp_path / "a", []
+
+    def hashed():
+        calls.append(1)
+        if len(calls) > 1:
+            raise FileNotFoundError(2, "No such file or directory")
+        return "a" * 64
+
+    path.write_text("1", encoding="utf-8")
+    monkeypatch.setattr(engine, "installation", hashed)
+    with ResultCache(tmp_path / "cache", {}, print) as results:
+        results.write(path, results.entry(path), (Word.HOLDS, {}, ""))
+    assert not list((tmp_path / "cache").rglob("*.json"))

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from dpspec.base.errors import NotWritableError, SpecFileError, SpecSyntaxError
+from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.multiverse import LevelSets
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.specfile.document import SpecDocument
@@ -50,6 +52,13 @@ def test_a_witness_replays(file: Path) -> None:
     assert found.outcome is Outcome.REFUTED
     assert found.is_unchanged
     assert "refuted, as recorded\n" in str(found)
+
+
+def test_a_witness_whose_datasets_share_no_universe_now_verifies_nothing(file: Path) -> None:
+    parity = LevelSets(invariants=(FunctionInvariant(function=lambda x: sum(x) % 2, label="parity"),))
+    found = replay(file, spec=bits_spec(epsilon="ln(2)", multiverse=parity))
+    assert found.outcome is Outcome.UNDECIDED
+    assert "nothing was compared" in str(found)
 
 
 def test_a_mended_mechanism_is_no_longer_refuted(file: Path) -> None:

@@ -23,7 +23,7 @@ from dpspec.blocks.invariant import Invariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.parts import Nesting, Tabular, Unnested
-from dpspec.blocks.records import Households
+from dpspec.blocks.records import Households, OrderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension import hookimpl, installed
@@ -649,6 +649,34 @@ class Flip(Mechanism):
     def release(self, table, space, source):
         flips = source.bernoulli(self.chance, len(table))
         return table.replace({"bit": table.codes["bit"] ^ flips})
+
+
+@right("mechanisms records")
+@define
+class Copy(Mechanism):
+    """The records as they are."""
+
+    name: ClassVar[str] = "toy-copy"
+
+    def check(self, space):
+        if type(space) is not OrderedRecords:
+            raise IncompatibleBlocksError("mechanism toy-copy", "copies ordered records", "use the space ordered-records")
+
+    def law(self, dataset, space):
+        return FiniteLaw.point(space.dataset(dataset))
+
+    def release(self, table, space, source):
+        return table
+
+
+@breaks("check_table_without_records_is_released", "mechanisms")
+@define
+class BrokenEmpty(Copy):
+    """Reads the first record of every table."""
+
+    def release(self, table, space, source):
+        next(iter(table.records()))
+        return table
 
 
 @breaks("check_law_is_normalised", "mechanisms")

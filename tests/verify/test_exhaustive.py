@@ -9,6 +9,7 @@ import attrs
 import pytest
 from dpspec_divergences import UserMetric, UserRelation
 
+import dpspec
 from dpspec.base.errors import (
     BudgetParameterError,
     IncompatibleBlocksError,
@@ -258,6 +259,28 @@ def test_a_pair_is_promised_its_budget_times_its_distance_and_only_inside_one_un
 def test_datasets_outside_the_space_are_refused() -> None:
     with pytest.raises(NotInSpaceError):
         verify(response("3/4"), bits_spec(), datasets=[(0, 0, 2)])
+
+
+LEAK = Toy(FiniteLaw.point)
+
+
+@pytest.mark.parametrize(
+    ("datasets", "spec"),
+    [
+        ([], bits_spec()),
+        ([(0, 0, 1)], bits_spec()),
+        ([(0, 0, 1), (0, 0, 1)], bits_spec()),
+        ([(0, 0, 0), (0, 0, 1)], bits_spec(multiverse=PARITY)),
+        ([(0, 0, 0), (0, 0, 1)], bits_spec(multiverse=TOTAL, epsilon="inf")),
+        ([(0, 0, 0), (0, 1, 1)], bits_spec(d_x=("neighbour", {"relation": STEP}))),
+    ],
+    ids=["none", "one", "one twice", "two universes", "any number", "infinitely far"],
+)
+@pytest.mark.parametrize("subject", [LEAK, response("3/4"), lambda bits, rng: bits], ids=["leak", "response", "function"])
+def test_given_datasets_without_a_pair_verify_nothing(datasets: Any, spec: Any, subject: Any) -> None:
+    found = dpspec.verify(subject, spec, datasets=datasets)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "nothing to compare" in found.reason
 
 
 @pytest.mark.reference("B-X1")

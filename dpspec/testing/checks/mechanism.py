@@ -29,7 +29,7 @@ from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Table
 from dpspec.grammar.views import Case, View, cells_of
-from dpspec.grammar.workers import Run
+from dpspec.grammar.workers import Output, Run
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Law
 from dpspec.laws.products import product_of
@@ -133,6 +133,14 @@ def _release_from(subject: PlacedSubject, x: Dataset, source: Randomness) -> Tab
         raise NotApplicable(str(refusal)) from refusal
 
 
+def _run(subject: PlacedSubject, table: Table, run: Run) -> Output:
+    """One run; not applicable where the mechanism releases nothing."""
+    try:
+        return subject.thing.run(table, subject.space, run)  # type: ignore[no-any-return]
+    except ReleaseError as refusal:
+        raise NotApplicable(str(refusal)) from refusal
+
+
 def _table(x: Dataset, space: DatasetSpace) -> Table:
     """The dataset as microdata of its largest unit; spaces whose records are no rows of categories have none."""
     if not space.units:
@@ -216,7 +224,7 @@ def check_sorted_records_are_released_as_the_whole_table(subject: PlacedSubject,
         if not len(table) or (isinstance(mechanism, ReleasesCells) and mechanism.cells_read(table.attributes, space) is None):
             continue
         runs = [Run(source=SeededRandomness(seed)) for _ in range(2)]
-        output = mechanism.run(table, space, runs[0])
+        output = _run(subject, table, runs[0])
         batches = [table.slice(0, 1), table.slice(1, 1), table.slice(1, len(table))]
         found = mechanism.release_sorted(batches, table.attributes, space, runs[1], MemorySorter())
         expected, rows = list(output.main.records()), [row for batch in found.batches for row in batch.records()]
@@ -228,13 +236,31 @@ def check_sorted_records_are_released_as_the_whole_table(subject: PlacedSubject,
 def _outputs(subject: PlacedSubject, given: Any) -> object:
     """The tables of one run; the name of what it raises instead, but for a mechanism that releases nothing."""
     try:
-        output = subject.thing.run(given, subject.space, Run(source=SeededRandomness(1)))
-    except ReleaseError as refusal:
-        raise NotApplicable(str(refusal)) from refusal
+        output = _run(subject, given, Run(source=SeededRandomness(1)))
+    except NotApplicable:
+        raise
     except Exception as problem:
         return type(problem).__name__
     every = {**output.tables, **{name: stream.joined() for name, stream in output.streams.items()}}
     return {name: _rows(table, ordered=True) for name, table in every.items()}
+
+
+@check(MECHANISMS)
+def check_table_without_records_is_released(subject: PlacedSubject, context: Context) -> None:
+    """`run` releases a table without records, where the space has that dataset; or it refuses others as well.
+
+    A mechanism may be given a sample or the records that meet a condition, and there may be none. An error would show it.
+    """
+    space = subject.space
+    without = (x for x in subject.datasets if space.units and not space.records(x, space.units[0]))
+    tables = [table for table in (_table(x, space) for x in itertools.islice(without, 1)) if not len(table)]
+    if not tables:
+        raise NotApplicable("the space has no dataset without records")
+    try:
+        _run(subject, tables[0], Run(source=SeededRandomness(1)))
+    except NotApplicable as refusal:
+        _run(subject, _table(subject.datasets[-1], space), Run(source=SeededRandomness(1)))
+        require(False, f"it refuses a table without records, and no others: {refusal}")
 
 
 @check(MECHANISMS)

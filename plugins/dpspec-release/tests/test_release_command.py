@@ -392,3 +392,27 @@ def begun(part: Path) -> bool:
         return part.stat().st_size > 0
     except FileNotFoundError:
         return False
+
+
+SAMPLED = """\
+schema = 1
+id = "sampled"
+title = "Suppressed counts of an empty sample"
+space = { type = "records", most = 3, attributes = [{ name = "sex", categories = ["f", "m"] }] }
+multiverse = { invariants = [] }
+input_divergence = { type = "symmetric-difference" }
+output_divergence = { type = "mult" }
+budget = { epsilon = "inf" }
+[mechanism]
+type = "subsampled"
+rate = 0
+mechanism = { type = "cell-suppression", tables = [["sex"]], threshold = 3 }
+"""
+
+
+def test_an_empty_sample_of_a_mechanism_without_structure_is_released(tmp_path, run):
+    (tmp_path / "spec.dpspec.toml").write_text(SAMPLED)
+    (tmp_path / "table.csv").write_text("sex\nf\nm\n")
+    words = ["release", tmp_path / "spec.dpspec.toml", tmp_path / "table.csv", "--out", tmp_path / "out", "--utility"]
+    assert run(*words).code == 0
+    assert [row["value"] for row in csv.DictReader((tmp_path / "out" / "released.csv").read_text().splitlines())] == ["0", "0"]

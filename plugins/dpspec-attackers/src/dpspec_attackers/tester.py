@@ -319,9 +319,10 @@ class AttributeRestricted(AttackerModel):
 
     def _differ_only_there(self, spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
         """Whether two datasets differ in the secret attributes, and in nothing else of the records of any unit."""
-        unit, _ = self._places(spec)
-        if self._seen(spec, unit, left, hidden=()) == self._seen(spec, unit, right, hidden=()):
-            return False
+        names = {unit: {attribute.name for attribute in spec.space.attributes_of(unit)} for unit in spec.space.units}
+        having = [unit for unit in spec.space.units if set(self.attributes) <= names[unit]]
+        if all(self._seen(spec, unit, left, hidden=()) == self._seen(spec, unit, right, hidden=()) for unit in having):
+            return False  # of persons as well: two households of one size that exchange areas are the same two by area and size
         return all(
             self._seen(spec, each, left, hidden=self.attributes) == self._seen(spec, each, right, hidden=self.attributes)
             for each in spec.space.units

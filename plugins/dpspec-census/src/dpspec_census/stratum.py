@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import Randomness, Table, errors, late_module, randomness, sorting, tables, workers
+from dpspec.plugin import Randomness, Table, late_module, randomness, sorting, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 if TYPE_CHECKING:
@@ -296,8 +296,8 @@ def exchanged(
     """
     for name in (*scheme.match, *scheme.swap):
         table.attribute(name)
-    if not len(table):
-        raise errors.TableError("table", "has no records", "give a table with at least one row")
+    if not len(table):  # such as an empty sample: nothing is selected
+        return table, 0
     kernel = partial(swap_kernel, rates=rates, source=draws, how=how, own=own)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0

@@ -671,7 +671,8 @@ class StrataReport:
     def largest(self, having: npt.NDArray[np.bool_] | None = None) -> StratumSizes:
         """The largest stratum, and the largest with different records, among some or all of them."""
         sizes = self.sizes if having is None else np.where(having, self.sizes, 0)
-        return StratumSizes(largest=int(sizes.max()), largest_varied=int(np.where(self.varied, sizes, 0).max()))
+        varied = np.where(self.varied, sizes, 0)
+        return StratumSizes(largest=int(sizes.max(initial=0)), largest_varied=int(varied.max(initial=0)))
 
 
 def _selected(selected: int, records: int) -> dict[str, int]:
@@ -711,7 +712,7 @@ def _budget(budget: Budget, mechanism: Swapping, table: tables.Countable, strata
             sizes = strata.largest(having)
             b = sizes.largest_varied if form == "s23-full" else sizes.largest
             budgets.append(nominal_budget(b, rate, form))
-    return max(budgets)
+    return max(budgets, default=nominal_budget(0, mechanism.swap_rate, form))
 
 
 def _spent(label: str, source: str, epsilon: Number) -> Mapping[str, str]:

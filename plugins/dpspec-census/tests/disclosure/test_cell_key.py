@@ -16,7 +16,6 @@ import pytest
 from dpspec_census.disclosure import CellKey, KeptCellKey, designed
 from dpspec_census.disclosure.cell_key import PerturbationRow
 from dpspec_census.disclosure.tables import (
-    EmptyTableError,
     PerturbationDesignError,
     PerturbationKeysError,
     PerturbationMeanError,
@@ -229,6 +228,3 @@ def test_other_bad_input():
         KeptCellKey(tables=[["column"]], rows=ROWS, keys=4, key="row").check(SPACE)
     with pytest.raises(IncompatibleBlocksError, match="no table may publish"):
         KeptCellKey(tables=[["key"]], rows=ROWS, keys=4, key="key").check(KEYED)
-    empty = Table(attributes=(ROW, COLUMN), codes={"row": np.zeros(0, dtype=int), "column": np.zeros(0, dtype=int)})
-    with pytest.raises(EmptyTableError):
-        MECHANISM.release(empty, SPACE, SeededRandomness(1))

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from dpspec_census.disclosure import BottomCoding, Coarsening, TopCoding
-from dpspec_census.disclosure.tables import EmptyTableError, RecodingGapError, RecodingOverlapError, UnknownCategoryError
+from dpspec_census.disclosure.tables import RecodingGapError, RecodingOverlapError, UnknownCategoryError
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ReleaseError
@@ -125,9 +125,6 @@ def test_other_bad_recodings():
         Coarsening(dropped=["ag"]).check(SPACE)
     with pytest.raises(IncompatibleBlocksError, match="ordered records"):
         Coarsening(dropped=["age"]).check(OrderedRecords(attributes=(AGE, SEX)))
-    empty = Table(attributes=(AGE, SEX), codes={"age": np.zeros(0, dtype=int), "sex": np.zeros(0, dtype=int)})
-    with pytest.raises(EmptyTableError):
-        TopCoding(column="age", top="old").release(empty, SPACE, SOURCE)
     ages = Table(attributes=(AGE,), codes={"age": np.zeros(1, dtype=int)})
     with pytest.raises(ReleaseError, match="attributes of a person"):
         TopCoding(column="age", top="old").release(ages, SPACE, SOURCE)

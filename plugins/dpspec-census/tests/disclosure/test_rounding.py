@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import ControlledRounding, ConventionalRounding, RandomRounding
-from dpspec_census.disclosure.tables import EmptyTableError
 from scipy.stats import chi2
 
 from dpspec import Outcome
@@ -246,10 +245,6 @@ def test_bad_tables():
     nested = UnorderedRecords(attributes=(ROW, Attribute(name="place", count=4, within="row")))
     with pytest.raises(IncompatibleBlocksError, match="lies within"):
         ConventionalRounding(tables=[["row", "place"]], base=3).check(nested)
-    empty = Table(attributes=(ROW, COLUMN), codes={"row": np.zeros(0, dtype=int), "column": np.zeros(0, dtype=int)})
-    for mechanism in (CASES[0][0], CASES[1][0], ConventionalRounding(tables=TABLES, base=3)):
-        with pytest.raises(EmptyTableError):
-            mechanism.release(empty, LARGE, SeededRandomness(1))
 
 
 def test_budget_0_in_the_universes_of_conventional_rounding():

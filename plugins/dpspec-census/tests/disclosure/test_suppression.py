@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from dpspec_census.disclosure import CellSuppression
 from dpspec_census.disclosure.suppression import Contributions, Need, audit, suppressed
-from dpspec_census.disclosure.tables import SUPPRESSED, EmptyTableError, Layout
+from dpspec_census.disclosure.tables import SUPPRESSED, Layout
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
@@ -227,6 +227,3 @@ def test_bad_input():
     turnover = UnorderedRecords(attributes=(ROW, Attribute(name="turnover", categories=("3", "4"))))
     with pytest.raises(IncompatibleBlocksError, match="no attribute of a table"):
         CellSuppression(tables=[["turnover"]], threshold=3, value="turnover").check(turnover)
-    empty = Table(attributes=(ROW, COLUMN), codes={"row": np.zeros(0, dtype=int), "column": np.zeros(0, dtype=int)})
-    with pytest.raises(EmptyTableError):
-        CellSuppression(tables=TABLES, threshold=3).release(empty, LARGE, SeededRandomness(1))

@@ -14,7 +14,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census.disclosure import TargetedSwapping
-from dpspec_census.disclosure.tables import EmptyTableError
 from scipy.stats import chi2
 
 from dpspec import Outcome
@@ -220,6 +219,3 @@ def test_bad_input():
         TargetedSwapping(levels=["county"], risk=["age"], k=2).check(DEEP)
     with pytest.raises(NotEnumerableError, match="at most 8 records"):
         BY_TRACT.law([("A", "a1", "old")] * 9, DEEP)
-    empty = Table(attributes=FLAT.attributes, codes={a.name: np.zeros(0, dtype=int) for a in FLAT.attributes})
-    with pytest.raises(EmptyTableError):
-        BY_COUNTY.release(empty, FLAT, SeededRandomness(1))

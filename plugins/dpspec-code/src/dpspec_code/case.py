@@ -428,8 +428,7 @@ class _Case:
         space = self.spec.space
         try:
             found = verify_exhaustively(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
-            found = found if self.datasets is not None else not_empty(found)
-            found = self._by_models(found)
+            found = self._by_models(not_empty(found))
             if found.outcome is Outcome.UNDECIDED:
                 return found.reason, {}
             if found.outcome is Outcome.REFUTED:

@@ -33,6 +33,7 @@ from dpspec.plugin import (
     blocks,
     define,
     errors,
+    grammar,
     late_module,
     laws,
     tables,
@@ -95,7 +96,10 @@ class ReportModel(InferenceModel):
         """
         space, mechanism = released.spec.space, released.mechanism
         single = blocks.resized(space, 1, 1)
-        found = mechanism.structure(space) if "structure" in vars(type(mechanism)) else None
+        try:
+            found = grammar.stated_structure(mechanism, space)
+        except grammar.NoStructure:
+            found = None
         views = () if found is None else found.views
         if single is None or not space.is_ordered or len(views) != 1 or not _is_report(views[0]):
             raise misfit(self.name, mechanism, NEEDS)
@@ -149,8 +153,6 @@ def categories_of(asked: Attribute) -> list[str]:
 
 
 def _is_report(view: Any) -> bool:
-    from dpspec.plugin import grammar
-
     return isinstance(view, grammar.Report)
 
 

@@ -719,7 +719,7 @@ def counts_wanted(
 
 def _views(mechanism: Mechanism, spec: PrivacySpec) -> list[Marginal]:
     """The tables of counts that a mechanism releases with noise, as far as it states them."""
-    with contextlib.suppress(DpspecError):
+    with contextlib.suppress(DpspecError, grammar.NoStructure):
         structure = grammar.stated_structure(mechanism, spec.space)
         return [view.table for view in (() if structure is None else structure.views)]
     return []

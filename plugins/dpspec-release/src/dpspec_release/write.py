@@ -105,7 +105,7 @@ def answer_distances(release: Release) -> Iterator[Distance | tuple[str, str]]:
         yield "all tables", "the numbers are not listed by query"
         return
     structure = None
-    with contextlib.suppress(DpspecError):
+    with contextlib.suppress(DpspecError, grammar.NoStructure):
         structure = grammar.stated_structure(release.mechanism, space)
     views = {str(view.table): view.table for view in (() if structure is None else structure.views)}
     value, query = after.attribute(answers.VALUE), after.attribute(answers.QUERY)

@@ -120,12 +120,6 @@ class PerturbationDesignError(ParameterError):
     code = "perturbation-design"
 
 
-class EmptyTableError(errors.TableError):
-    """A table without records: there is nothing to protect, and nothing to publish."""
-
-    code = "empty-table"
-
-
 # --- the set of possible releases ------------------------------------------------------------------
 
 
@@ -205,14 +199,11 @@ class DisclosureControl(Mechanism):
         """The table as it was given, when it has a row for each record of the unit.
 
         Raises:
-            EmptyTableError: a table without records.
             ReleaseError: the rows are records of something else.
         """
         if {a.name for a in table.attributes} != {a.name for a in self.attributes(space)}:
             rule = f"does not have the attributes of a {self.unit} as its columns"
             raise errors.ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
-        if not len(table):
-            raise EmptyTableError("table", "has no records", "give a table with at least one row")
         return table
 
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:

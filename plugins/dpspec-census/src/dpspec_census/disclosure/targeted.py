@@ -276,7 +276,7 @@ class Pools:
         """From the key of the profile of every record. A profile that lives in one area only has no donors."""
         _, profile, sizes = np.unique(key, return_inverse=True, return_counts=True)
         order = np.argsort(profile, kind="stable")
-        members = np.split(order, np.cumsum(sizes)[:-1])
+        members = np.split(order, np.cumsum(sizes)[:-1]) if len(sizes) else []  # of no records, `split` makes one empty part
         return cls(profile, area, moved, [held if np.ptp(area[held]) else held[:0] for held in members])
 
     def draw(self, record: int, source: Randomness) -> int | None:

@@ -509,7 +509,7 @@ def standards(name: str, registry: Registry) -> tuple[str, ...]:
     known = {folded(one): one for one in divergences}
     if folded(name) in known:
         return (known[folded(name)],)
-    flavours = {flavour: registry.get("flavours", flavour) for flavour in registry.names("flavours")}
+    flavours = registry.names("flavours")
     found = [flavour for flavour in flavours if folded(flavour) == folded(name)]
     for word in glossary():
         if folded(name) in map(folded, (word["name"], *word.get("also", ()))):
@@ -517,7 +517,7 @@ def standards(name: str, registry: Registry) -> tuple[str, ...]:
     if not found:
         advice = registry.lacking or did_you_mean(name, [*divergences, *flavours]) or f"write one of {', '.join(divergences)}"
         raise UnknownNameError("standard", "is no output divergence and no definition", advice, value=name)
-    return tuple(dict.fromkeys(str(flavours[one]().spec().output_divergence.name) for one in found))
+    return tuple(dict.fromkeys(str(registry.get("flavours", one)().spec().output_divergence.name) for one in found))
 
 
 def _definition(name: str, registry: Registry) -> Flavour | None:

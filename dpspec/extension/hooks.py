@@ -315,6 +315,16 @@ class Registry:
 
     entries: tuple[Entry, ...]
     failed: Mapping[str, str] = MappingProxyType({})
+    _named: Mapping[tuple[str, str], tuple[Entry, ...]] = attrs.field(init=False, repr=False, eq=False)
+
+    @_named.default
+    def _by_name(self) -> Mapping[tuple[str, str], tuple[Entry, ...]]:
+        """A kind and a name, with or without that of the plugin, to the entries."""
+        found: dict[tuple[str, str], tuple[Entry, ...]] = {}
+        for entry in self.entries:
+            for name in dict.fromkeys((entry.name, entry.qualified_name)):
+                found[entry.kind, name] = (*found.get((entry.kind, name), ()), entry)
+        return found
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
@@ -342,7 +352,7 @@ class Registry:
             UnknownNameError: with suggestions; exit code 4 when a failed plugin may be the reason.
             DuplicateNameError: when two plugins register the bare name.
         """
-        found = [e for e in self.entries if e.kind == kind and name in (e.name, e.qualified_name)]
+        found = self._named.get((kind, name), ())
         if len(found) > 1:
             choices = " or ".join(e.qualified_name for e in found)
             raise DuplicateNameError(f"{singular(kind)} {name}", f"is registered by {len(found)} plugins", f"write {choices}")

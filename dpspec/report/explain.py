@@ -9,7 +9,7 @@ import sys
 import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
@@ -127,6 +127,7 @@ def glossary() -> tuple[JsonData, ...]:
     return tuple(tomllib.loads(text)["word"])
 
 
+@lru_cache(maxsize=1 << 12)
 def folded(name: str) -> str:
     """A name without what one may leave out or write otherwise: case, hyphens, blanks, brackets, accents.
 

@@ -87,10 +87,12 @@ def live_before(body: Iterable[ast.stmt]) -> LoopNames:
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function; those of functions inside it only from outside."""
-    for node in ast.iter_child_nodes(function):
+    waiting = [*ast.iter_child_nodes(function)]
+    while waiting:
+        node = waiting.pop()
         yield node
         if not isinstance(node, SCOPES):
-            yield from own_nodes(node)
+            waiting += ast.iter_child_nodes(node)
 
 
 def _mentioned(node: ast.AST) -> set[str]:

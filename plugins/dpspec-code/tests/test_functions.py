@@ -210,7 +210,7 @@ def test_what_does_not_go_together_is_refused(run, response, functions, argument
     ("name", "noticed", "reason"),
     [
         ("ignores", "deterministic", "never seen to draw"),
-        ("nan", "deterministic", "never seen to draw"),
+        pytest.param("nan", "deterministic", "never seen to draw", marks=pytest.mark.slow),
         ("state", None, "assigns the global name calls"),
         ("elsewhere", "hidden-state", "the same seed gave two outputs"),
         ("objects", None, "is no plain value"),

@@ -5,9 +5,11 @@ import subprocess
 import sys
 import tomllib
 
+import attrs
 import pytest
 from click.testing import CliRunner
 from dpspec_hunt import checks, hunt as hunting, jail
+from dpspec_hunt.checks import specification
 from dpspec_hunt.hunt import hunt
 from dpspec_hunt.results import Checked
 
@@ -116,7 +118,27 @@ PLAIN = "\ndef plain(data, rng):\n    return sum(data) + rng.laplace(0, 1)\n"
 ASKS = "\ndef asks(count, epsilon, rng):\n    return count + rng.laplace(0, 1 / epsilon)\n"
 
 
+@pytest.fixture(scope="module")
+def results():
+    """The results of checks, by the text of the module, the call, the claim and the limits."""
+    return {}
+
+
+@pytest.fixture
+def checked_once(monkeypatch, results):
+    """A function that was checked is not checked again: for tests of what is made of the results."""
+
+    def check(made, seconds, *, jailed):
+        asked = made.drawing.module.text, made.call, specification(made), seconds, jailed
+        if asked not in results:
+            results[asked] = checks.check(made, seconds, jailed=jailed)
+        return attrs.evolve(results[asked], plan=made)
+
+    monkeypatch.setattr(hunting, "check", check)
+
+
 @needs_jail
+@pytest.mark.usefixtures("checked_once")
 def test_exit_codes(repository):
     """0 all verified, 1 one refuted, 3 one to be confirmed, 5 nothing was checked."""
     target = repository(m=COUNT + PLAIN)
@@ -132,6 +154,7 @@ def test_exit_codes(repository):
 
 
 @needs_jail
+@pytest.mark.usefixtures("checked_once")
 def test_answers(repository, tmp_path):
     """The file that a hunt writes is TOML; what is said in it is taken, and marked as said."""
     target = repository(m=ASKS + PLAIN)
@@ -249,6 +272,7 @@ def test_what_a_check_printed_need_not_be_a_result(repository, monkeypatch):
 
 
 @needs_jail
+@pytest.mark.usefixtures("checked_once")
 def test_as_data(repository):
     done = run(repository(m=COUNT + ASKS), "--format", "json")
     data = json.loads(done.stdout)

@@ -198,19 +198,26 @@ REPLACE = "globals()['noisy_count'] = lambda records, epsilon, rng: 0\n"
 def test_the_verdict_is_about_the_function_that_was_read_and_written_by_dpspec(tmp_path):
     """Results written into all descriptors, a claim that is changed, a function that is replaced: none is verified."""
     wrong = COUNT.replace("1 / epsilon", "0.1 / epsilon")
-    target = package(tmp_path / "fourth", {
-        "forge.py": FORGE + wrong, "rewrite.py": REWRITE + wrong, "replace.py": wrong + REPLACE,
-        "pkg/__init__.py": "", "pkg/random.py": "def gauss(mean, deviation): return 0\n",
-        "pkg/own.py": "from .random import gauss\n" + COUNT,
-        "pkg/decorated.py": wrong.replace("def noisy", DECORATOR + "def noisy"),
-    })  # fmt: skip
+    target = package(
+        tmp_path / "fourth", {"forge.py": FORGE + wrong, "rewrite.py": REWRITE + wrong, "replace.py": wrong + REPLACE}
+    )
     value = hunt(target, yes=True, seconds=60).value
     outcomes = {one.plan.drawing.place: (one.outcome, one.reason) for one in value.functions}
     assert {place: outcome for place, (outcome, _) in outcomes.items()} == {
         "forge:noisy_count": "broken", "rewrite:noisy_count": "refuted", "replace:noisy_count": "broken",
-        "pkg.own:noisy_count": "verified", "pkg.decorated:noisy_count": "refuted",
     }  # fmt: skip
     assert "is replaced by another object" in outcomes["replace:noisy_count"][1]
+
+
+@needs_jail
+@pytest.mark.slow
+def test_the_function_that_was_read_is_found_beside_others_and_behind_a_decorator(tmp_path):
+    target = package(tmp_path / "fourth", {
+        "pkg/__init__.py": "", "pkg/random.py": "def gauss(mean, deviation): return 0\n",
+        "pkg/own.py": "from .random import gauss\n" + COUNT,
+        "pkg/decorated.py": COUNT.replace("1 / epsilon", "0.1 / epsilon").replace("def noisy", DECORATOR + "def noisy"),
+    })  # fmt: skip
+    assert found_in(target) == {"pkg.own:noisy_count": "verified", "pkg.decorated:noisy_count": "refuted"}
 
 
 @needs_jail

@@ -20,6 +20,9 @@ def adults(ages, epsilon, rng):
 def far(x, epsilon, rng):
     """Large values, epsilon-DP when one record is added or removed."""
     return int(np.sum(np.array(x) // 1000)) + rng.laplace(0, 1 / epsilon)
+'''
+UNUSED = '''
+import numpy as np
 
 
 def unused(x, epsilon, rng=None):
@@ -28,11 +31,20 @@ def unused(x, epsilon, rng=None):
 '''
 
 
+def found_in(folder, source):
+    (folder / "survey.py").write_text(source, encoding="utf-8")
+    return {one.plan.drawing.name: one for one in hunt(folder, yes=True, seconds=5).value.functions}
+
+
 def test_values_that_matter(tmp_path):
-    (tmp_path / "survey.py").write_text(SOURCE, encoding="utf-8")
-    found = {one.plan.drawing.name: one for one in hunt(tmp_path, yes=True, seconds=5).value.functions}
+    found = found_in(tmp_path, SOURCE)
     assert found["adults"].outcome == "verified"
     assert found["adults"].verdict["constant"] == {"lower": "1", "upper": "1"}
     assert found["far"].outcome != "verified"
+
+
+@pytest.mark.slow
+def test_a_generator_that_is_not_used_is_not_given(tmp_path):
+    found = found_in(tmp_path, UNUSED)
     assert found["unused"].outcome == "verified"
     assert "rng" not in found["unused"].plan.call

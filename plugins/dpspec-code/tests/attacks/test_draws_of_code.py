@@ -371,7 +371,7 @@ def by_post_processing(body, folder, name):
     return _Case(function=function, spec=CLAIM, **about)._by_post_processing(600)
 
 
-@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("name", ["text", *(pytest.param(name, marks=pytest.mark.slow) for name in TEXTS if name != "text")])
 def test_texts_of_noisy_numbers(name, tmp_path):
     right, part, mistake = TEXTS[name]
     assert by_post_processing(right, tmp_path, f"{name}_right").outcome is Outcome.VERIFIED

@@ -38,6 +38,7 @@ def codes(verdict: Any) -> list[str]:
 # --- ends of a process ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.spread(4)
 @pytest.mark.parametrize("trick", ENDINGS, ids=lambda trick: trick.name)
 def test_a_function_that_ends_the_process_is_told_as_such(trick: Any) -> None:
     before = os.getpid()
@@ -325,6 +326,7 @@ def rarely_noisy() -> Any:
     return function
 
 
+@pytest.mark.spread(3)
 @pytest.mark.parametrize("make", [drawn_once, once_for_each_dataset, memoised, its_first_generator, late])
 def test_noise_that_is_repeated_refutes_nothing(make: Any) -> None:
     verdict = verify_claim(make(), claim(BIT, epsilon=1), draws=10_000)

@@ -22,6 +22,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import copy
 import dis
 import functools
 import hashlib
@@ -146,16 +147,22 @@ def definition_of(function: Any) -> ast.FunctionDef | None:
     lines = linecache.getlines(code.co_filename, function.__globals__)
     if not lines or rewritten(code, function.__globals__) is None:
         return None
-    found = [
-        node
-        for node in ast.walk(ast.parse("".join(lines)))
-        if isinstance(node, ast.FunctionDef) and (node.name, _first_line(node)) == (code.co_name, code.co_firstlineno)
-    ]
+    found = _definitions("".join(lines)).get((code.co_name, code.co_firstlineno), [])
     if len(found) != 1 or getattr(found[0], "type_params", None):
         return None
     given = found[0].args
     named = given.posonlyargs or given.kwonlyargs or given.vararg or given.kwarg
-    return None if named or not all(map(_is_plain, function.__defaults__ or ())) else found[0]
+    return None if named or not all(map(_is_plain, function.__defaults__ or ())) else copy.deepcopy(found[0])
+
+
+@functools.lru_cache(maxsize=16)
+def _definitions(source: str) -> dict[tuple[str, int], list[ast.FunctionDef]]:
+    """The functions of a source, by name and first line; a file of 900 lines takes 20 ms, and a verdict needs it three times."""
+    found: dict[tuple[str, int], list[ast.FunctionDef]] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault((node.name, _first_line(node)), []).append(node)
+    return found
 
 
 def _first_line(definition: ast.FunctionDef) -> int:

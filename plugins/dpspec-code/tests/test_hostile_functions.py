@@ -281,7 +281,9 @@ def test_a_witness_is_replayed_in_a_sandbox(run, response, written):
     assert run("verify", "--replay", file, "--function", f"{written(before=ENDS['os._exit 0'])}:wrong").code == BAD
 
 
-@pytest.mark.parametrize(("before", "code"), [(ENDS["os._exit 0"], BAD), (HARMLESS["atexit"], WRONG)])
+@pytest.mark.parametrize(("before", "code"), [
+    (ENDS["os._exit 0"], BAD), pytest.param(HARMLESS["atexit"], WRONG, marks=pytest.mark.slow),
+])  # fmt: skip
 def test_the_exit_code_of_the_program_itself(response, written, before, code):
     module, claim = written(before=before), response()
     done = subprocess.run(
@@ -340,7 +342,7 @@ NEW_PROCESS = {
 }
 
 
-@pytest.mark.parametrize("name", NEW_PROCESS)
+@pytest.mark.parametrize("name", some(NEW_PROCESS, "ends", "exit handler"))
 def test_a_module_is_imported_in_a_new_process_where_none_can_be_forked(run, response, written, capfd, monkeypatch, name):
     monkeypatch.setattr("dpspec_code.named_function.CAN_FORK", False)
     before, codes = NEW_PROCESS[name]

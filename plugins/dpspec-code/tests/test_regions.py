@@ -270,7 +270,7 @@ def random_code(folder, seeds, number):
     return found
 
 
-@pytest.mark.parametrize("number", [5, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [7, pytest.param(12, marks=pytest.mark.slow)])
 def test_random_code_needs_no_more_than_what_is_proved(tmp_path, number):
     found = random_code(tmp_path, [1], number)
     assert found["exact"] > found["open"]

@@ -141,13 +141,13 @@ def checked_once(monkeypatch, results):
 @pytest.mark.usefixtures("checked_once")
 def test_exit_codes(repository):
     """0 all verified, 1 one refuted, 3 one to be confirmed, 5 nothing was checked."""
-    target = repository(m=COUNT + PLAIN)
+    target = repository(m=COUNT, n=PLAIN)
     assert hunt(target).exit_code == 0
-    repository(m=COUNT.replace("2 / epsilon", "1 / epsilon") + ASKS)
+    repository(m=COUNT.replace("2 / epsilon", "1 / epsilon"), n=ASKS)
     assert hunt(target).exit_code == 1
-    repository(m=COUNT + ASKS)
+    repository(m=COUNT, n=ASKS)
     assert hunt(target).exit_code == 3
-    repository(m=PLAIN)
+    repository(m=PLAIN, n="x = 1\n")
     assert hunt(target).exit_code == 5
     repository(m="x = 1\n")
     assert hunt(target).exit_code == 5
@@ -274,7 +274,7 @@ def test_what_a_check_printed_need_not_be_a_result(repository, monkeypatch):
 @needs_jail
 @pytest.mark.usefixtures("checked_once")
 def test_as_data(repository):
-    done = run(repository(m=COUNT + ASKS), "--format", "json")
+    done = run(repository(m=COUNT, n=ASKS), "--format", "json")
     data = json.loads(done.stdout)
     assert (done.exit_code, data["command"], data["exit_code"]) == (3, "hunt", 3)
     assert [one["outcome"] for one in data["functions"]] == ["verified", "asked"]

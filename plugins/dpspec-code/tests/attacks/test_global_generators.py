@@ -125,7 +125,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS)
-@pytest.mark.spread(2)
+@pytest.mark.spread(1)
 def test_what_is_drawn_anywhere_is_read(right, wrong):
     verified, refuted = verify_claim(right, CLAIM, seconds=600), verify_claim(wrong, CLAIM, seconds=600)
     assert verified.outcome is Outcome.VERIFIED

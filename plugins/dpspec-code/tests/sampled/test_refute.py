@@ -74,7 +74,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(9)
+@pytest.mark.spread(6)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_mechanism_is_refuted_by_a_small_witness(name):
     function, spec = WRONG[name]

@@ -44,6 +44,7 @@ SLOW = {
 }
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("name", SLOW)
 def test_a_right_mechanism_is_never_refuted_by_its_running_time(name):
     function, clock = timed(geometric_count(math.exp(-1)), SLOW[name])

@@ -225,7 +225,7 @@ class CellStream:
 
 def _marginal(query: Invariant) -> Marginal:
     """A large query, which is a table of counts."""
-    assert isinstance(query, Marginal)  # noqa: S101 - `can_be_streamed` has seen it
+    assert is_a(query, Marginal)  # noqa: S101 - `can_be_streamed` has seen it
     return query
 
 

@@ -19,6 +19,7 @@ import attrs
 
 from dpspec.base.errors import LibraryError, ReleaseError
 from dpspec.base.lazy import late_module
+from dpspec.base.promises import is_a
 from dpspec.base.randomness import PlacedRandomness, Randomness
 from dpspec.base.types import AnyIntegers, Integers
 from dpspec.blocks.invariant import Invariant, Marginal

@@ -291,6 +291,8 @@ class CellSuppression(CountTables, Deterministic):
 
     def check(self, space: DatasetSpace) -> None:
         super().check(space)
+        instead = "publish fewer cells, or redact small counts (conventional-rounding with redact_up_to)"
+        self.check_listed(space, "the search for cells to suppress, also of a release,", instead)
         if self.value is not None:
             self._values(space)
             if any(self.value in table for table in self.tables):

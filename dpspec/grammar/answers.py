@@ -245,9 +245,7 @@ _PIECE = 1 << 18
 """Cells that are combined at a time."""
 
 
-def cells_in_order(
-    query: Marginal, space: DatasetSpace, size: int, order: Sequence[str] | None = None
-) -> Iterator[AnswerCells]:
+def cells_in_order(query: Marginal, space: DatasetSpace, size: int, order: Sequence[str] | None = None) -> Iterator[AnswerCells]:
     """The cells of a table of counts in the order of its answers, at most `size` at a time; held are no more.
 
     Args:

@@ -914,7 +914,7 @@ def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
     pieces = (max(workers.parts, 1) + 1) * cell_stream.memory_of_piece() + memory_of_batches(columns)
     of_held = memory_of_counts(held, attributes)
     needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + of_held) + MOST_PER_NUMBER * of_held // 8 + pieces
-    if most <= allowed or least <= needed + LEAST:
+    if (most <= allowed or least <= needed + LEAST) and not any(_are_listed(table, attributes, spec.space) for table in cells):
         return None
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the cells takes", "count fewer cells")
@@ -922,6 +922,14 @@ def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
     return SortingPlan(
         counted=counted, invariants=(), by_digest=(), of_persons=(), strata=None, allowed=allowed, needed=needed
     )  # fmt: skip
+
+
+def _are_listed(table: Marginal, attributes: Sequence[Attribute], space: DatasetSpace) -> bool:
+    """Whether a table in memory may have its cells listed one by one, as labels, and these are very many."""
+    return (
+        memory_of_counts([table], attributes) > 8 * answers.MOST_CELLS
+        and answers.number_of_cells(table, space) > cell_stream.MOST_COUNTED
+    )
 
 
 _COLUMNS_OF_NUMBERS = 4

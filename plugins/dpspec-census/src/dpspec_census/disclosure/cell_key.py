@@ -241,13 +241,13 @@ class Perturbed(StreamedTables):
         """The attributes whose combinations are numbered: those of the base."""
         return self.layout(space).attributes
 
-    def perturbed(self, counts: Sequence[int], sums: Sequence[int]) -> CountVector:
+    def numbers(self, counts: Sequence[int], sums: Sequence[int]) -> CountVector:
         """The published numbers for a law, from the true numbers and the sums of the keys of their cells."""
         changes = _changes(self.rows, self.keys)
         last, size = len(changes) - 1, self.keys
         return tuple(count and count + changes[min(count - 1, last)][key % size] for count, key in zip(counts, sums, strict=True))
 
-    def numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
         """The published numbers of a release, from a row for each cell: the true number, and the sum of the keys."""
         true, keys = counts[:, 0], counts[:, 1] % self.keys
         found, rows = true.copy(), np.minimum(true, len(self.rows))
@@ -261,7 +261,7 @@ class Perturbed(StreamedTables):
         """As of `StreamedTables`; None for the grand total alone, which no memory is too small for."""
         return super().cells_read(attributes, space) if self.layout(space).attributes else None
 
-    def of_sums(self, cells: Integers, summands: Integers, space: DatasetSpace) -> Integers:
+    def cell_sums(self, cells: Integers, summands: Integers, space: DatasetSpace) -> Integers:
         """A row for each published cell of the sums of what some cells of the base hold: their counts, and their keys.
 
         Args:
@@ -281,7 +281,7 @@ class Perturbed(StreamedTables):
             begin += size
         return found.T
 
-    def counted(self, batches: Iterable[Table]) -> Iterator[Table]:
+    def summable_batches(self, batches: Iterable[Table]) -> Iterator[Table]:
         """The batches of a table.
 
         Raises:
@@ -289,7 +289,7 @@ class Perturbed(StreamedTables):
             ReleaseError: as `check_sums`.
         """
         records = 0
-        for batch in self.filled(batches):
+        for batch in self.nonempty_batches(batches):
             records += len(batch)
             self.check_sums(records)
             yield batch
@@ -334,7 +334,7 @@ class CellKey(Perturbed):
             rule = f"has more than {MOST_KEYS:,} combinations of cell keys on this dataset"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
         counts = layout.published(base)
-        ways = (self.perturbed(counts, layout.published(keys)) for keys in itertools.product(*held))
+        ways = (self.numbers(counts, layout.published(keys)) for keys in itertools.product(*held))
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
         return FiniteLaw.from_weights(weights)
 
@@ -362,7 +362,7 @@ class CellKey(Perturbed):
         self.check_sums(len(table))
         cells, counts = self.rows_of(table, space).cells([a.name for a in self.layout(space).attributes]).occurring()
         drawn = cell_stream.drawn_in_ranges(self.draw, len(cells), source)
-        return self.released(self.of_sums(cells, np.stack([counts, drawn], axis=1), space), space, source)
+        return self.released_table(self.cell_sums(cells, np.stack([counts, drawn], axis=1), space), space, source)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent uniform keys."""
@@ -382,7 +382,7 @@ class CellKey(Perturbed):
         """
         self.check(space)
         drawn = cell_stream.DrawnSummands(base=self.layout(space).attributes, run=run, sorter=sorter, draw=self.draw)
-        return self.stream(attributes, space, run, sorter).released_of_sums(drawn.pieces(self.counted(batches)))
+        return self.stream(attributes, space, run, sorter).released_of_sums(drawn.pieces(self.summable_batches(batches)))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellKey, DatasetSpace]]:
@@ -425,7 +425,7 @@ class KeptCellKey(Perturbed, Deterministic):
         for record in space.records(dataset, self.unit):
             sums[tuple(record[place] for place in places)] += key.index(record[at])
         keys = [sums[cell] for cell in layout.base]
-        return layout.grouped(self.perturbed(layout.published(self.base_counts(dataset, space)), layout.published(keys)))
+        return layout.grouped(self.numbers(layout.published(self.base_counts(dataset, space)), layout.published(keys)))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         return self.base_read(attributes, space, beside=self.key)
@@ -436,7 +436,7 @@ class KeptCellKey(Perturbed, Deterministic):
         self.check_sums(len(table))
         found = self.base_by(table, self.key, space)
         summands = np.stack([found.counts, found.codes * found.counts], axis=1)
-        return self.released(self.of_sums(found.cells, summands, space), space, source)
+        return self.released_table(self.cell_sums(found.cells, summands, space), space, source)
 
     def release_sorted(
         self,
@@ -453,7 +453,7 @@ class KeptCellKey(Perturbed, Deterministic):
         self.check(space)
         pieces = (
             (batch.codes, np.stack([np.ones(len(batch), dtype=np.int64), batch.codes[self.key].astype(np.int64)], axis=1))
-            for batch in self.counted(batches)
+            for batch in self.summable_batches(batches)
         )
         return self.stream(attributes, space, run, sorter).released_of_sums(pieces)
 

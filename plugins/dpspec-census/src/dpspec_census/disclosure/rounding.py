@@ -68,14 +68,14 @@ class RoundedTables(StreamedTables):
     """Shared by the mechanisms that make each published number from its own count."""
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return tuple(read for _, read in self.queries(space)) if self.is_of_unit(attributes, space) else None
+        return tuple(read for _, read in self.marginals(space)) if self.is_of_unit(attributes, space) else None
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The rounded tables: a row for each cell. What is drawn is drawn for each cell by itself."""
         self.check(space)
         given = self.rows_of(table, space)
-        counts = [given.cells(read.attributes).every() for _, read in self.queries(space)]
-        return self.released(counts[0] if len(counts) == 1 else np.concatenate(counts), space, source)
+        counts = [given.cells(read.attributes).every() for _, read in self.marginals(space)]
+        return self.released_table(counts[0] if len(counts) == 1 else np.concatenate(counts), space, source)
 
     def by_sorting(
         self,
@@ -87,10 +87,10 @@ class RoundedTables(StreamedTables):
     ) -> sorting.SortedRelease:
         """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
 
-        A class states it as its `release_sorted` by itself, where it draws nothing else than in `numbers`.
+        A class states it as its `release_sorted` by itself, where it draws nothing else than in `cell_numbers`.
         """
         self.check(space)
-        return self.stream(attributes, space, run, sorter).released(self.filled(batches))
+        return self.stream(attributes, space, run, sorter).released(self.nonempty_batches(batches))
 
 
 @define
@@ -134,7 +134,7 @@ class ConventionalRounding(RoundedTables, Deterministic):
         layout = self.listed(space)
         return layout.grouped([self.shown(count) for count in layout.published(self.base_counts(dataset, space))])
 
-    def numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
         """The nearest multiples, also of counts that are redacted."""
         rounded: AnyIntegers = nearest(counts if self.base < _MOST_BASE else counts.astype(object), self.base)
         return rounded
@@ -235,7 +235,7 @@ class RandomRounding(RoundedTables):
         between = self.claim("between the same multiples", f"{PUBLISHED}, by hand", self.own_universes(), epsilon, space)
         return between, *super().claims(space)
 
-    def numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
         """The rounded numbers: exact coins r/b, one for each count.
 
         Raises:

@@ -471,7 +471,7 @@ class TableRelease(DisclosureControl):
         counts = Counter(tuple(record[place] for place in places) for record in space.records(dataset, self.unit))
         return tuple(counts[cell] for cell in layout.base)
 
-    def filled(self, batches: Iterable[Table]) -> Iterator[Table]:
+    def nonempty_batches(self, batches: Iterable[Table]) -> Iterator[Table]:
         """The batches of a table.
 
         Raises:
@@ -501,7 +501,7 @@ class TableRelease(DisclosureControl):
             return None
         return (Marginal(attributes=tuple(a.name for a in attributes), unit=self.unit),)
 
-    def queries(self, space: DatasetSpace) -> tuple[tuple[Marginal, Marginal], ...]:
+    def marginals(self, space: DatasetSpace) -> tuple[tuple[Marginal, Marginal], ...]:
         """The published tables, each with the one that is counted for it: the same, in the order in which cells are released."""
         layout = self.layout(space)
         ordered = (tuple(a.name for a in layout.in_order(table)) for table in layout.tables)
@@ -546,7 +546,7 @@ class StreamedTables(CountTables):
     """Shared by the mechanisms whose tables may be larger than memory: each number is made from what is read of its own cell."""
 
     @abstractmethod
-    def numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
         """The published numbers of some cells.
 
         Args:
@@ -561,21 +561,21 @@ class StreamedTables(CountTables):
 
     def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         """As of `grammar.ReleasesCells`: the published tables, if the cells of each large one can be listed in pieces."""
-        queries = self.queries(space)
+        queries = self.marginals(space)
         if not self.is_of_unit(attributes, space) or not cell_stream.can_be_streamed(queries, attributes, space):
             return None
         return tuple(read for _, read in queries)
 
-    def released(self, counts: AnyIntegers, space: DatasetSpace, source: Randomness) -> Table:
+    def released_table(self, counts: AnyIntegers, space: DatasetSpace, source: Randomness) -> Table:
         """The released table in memory: a row for each cell.
 
         Args:
-            counts: as of `numbers`, of all cells, one table after the other.
+            counts: as of `cell_numbers`, of all cells, one table after the other.
             space: the dataset space.
             source: the source of the release.
         """
         layout = self.layout(space)
-        made = cell_stream.made_in_ranges(self.numbers, counts, source)
+        made = cell_stream.made_in_ranges(self.cell_numbers, counts, source)
         hidden = None if self.withholds is None else self.withholds(counts)
         return answers.answer_table([layout.cells(table, self.unit) for table in layout.tables], made, hidden)
 
@@ -583,10 +583,10 @@ class StreamedTables(CountTables):
         self, attributes: tuple[Attribute, ...], space: DatasetSpace, run: workers.Run, sorter: sorting.Sorter
     ) -> cell_stream.CellStream:
         """What makes the same table without holding it; see `cell_stream.CellStream`."""
-        queries, layout = self.queries(space), self.layout(space)
+        queries, layout = self.marginals(space), self.layout(space)
         own: dict[Invariant, tuple[Marginal, Marginal]] = {query: (query, read) for query, read in queries}
         return cell_stream.CellStream(
-            queries=queries, attributes=attributes, space=space, run=run, sorter=sorter, numbers=self.numbers,
+            queries=queries, attributes=attributes, space=space, run=run, sorter=sorter, numbers=self.cell_numbers,
             listed=lambda query: layout.cells(own[query][0].attributes, self.unit), withheld=self.withholds,
             held=lambda table, query: table.cells(own[query][1].attributes).every(),
         )  # fmt: skip

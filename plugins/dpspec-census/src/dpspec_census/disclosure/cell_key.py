@@ -207,6 +207,8 @@ MOST_KEYS = 100_000
 """A law is listed for at most so many combinations of keys of the cells that are not empty."""
 _MOST_BASE, _MOST_SUM = 1 << 62, 1 << 62
 """Cells of a base are numbered in 64 bits, and their keys are added up in 64 bits."""
+_PIECE = 1 << 20
+"""Cells of a base that are added up at a time, so that their codes take little memory."""
 
 
 @lru_cache(maxsize=16)
@@ -261,24 +263,26 @@ class Perturbed(StreamedTables):
         """As of `StreamedTables`; None for the grand total alone, which no memory is too small for."""
         return super().cells_read(attributes, space) if self.layout(space).attributes else None
 
-    def cell_sums(self, cells: Integers, summands: Integers, space: DatasetSpace) -> Integers:
+    def cell_sums(self, cells: Integers, summands: tuple[Integers, Integers], space: DatasetSpace) -> Integers:
         """A row for each published cell of the sums of what some cells of the base hold: their counts, and their keys.
 
         Args:
             cells: the numbers of the cells of the base.
-            summands: a row of the count and the key for each of them.
+            summands: the count of each of them, and its key.
             space: the dataset space.
         """
         layout = self.layout(space)
         (name,) = (packing := sorting.Packing(attributes=layout.attributes, name="cell")).columns or ("",)
-        codes = packing.codes({name: cells})
         sizes = [math.prod(a.size for a in layout.in_order(table)) for table in layout.tables]
-        found, begin = np.zeros((2, sum(sizes)), dtype=np.int64), 0
-        for table, size in zip(layout.tables, sizes, strict=True):
-            places = cell_stream.number_cells(codes, layout.in_order(table), len(cells))
-            for sums, column in zip(found[:, begin : begin + size], summands.T, strict=True):
-                np.add.at(sums, places, column)
-            begin += size
+        ends = list(itertools.accumulate(sizes))
+        found = np.zeros((2, ends[-1]), dtype=np.int64)
+        for first in range(0, len(cells), _PIECE):
+            piece = slice(first, first + _PIECE)
+            codes = packing.codes({name: cells[piece]})
+            for table, size, end in zip(layout.tables, sizes, ends, strict=True):
+                places = cell_stream.number_cells(codes, layout.in_order(table), len(cells[piece]))
+                for sums, column in zip(found[:, end - size : end], summands, strict=True):
+                    np.add.at(sums, places, column[piece])
         return found.T
 
     def summable_batches(self, batches: Iterable[Table]) -> Iterator[Table]:
@@ -360,9 +364,12 @@ class CellKey(Perturbed):
         """
         self.check(space)
         self.check_sums(len(table))
-        cells, counts = self.rows_of(table, space).cells([a.name for a in self.layout(space).attributes]).occurring()
-        drawn = cell_stream.drawn_in_ranges(self.draw, len(cells), source)
-        return self.released_table(self.cell_sums(cells, np.stack([counts, drawn], axis=1), space), space, source)
+        return self.released_table(self._summed(self.rows_of(table, space), space, source), space, source)
+
+    def _summed(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Integers:
+        """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""
+        cells, counts = table.cells([a.name for a in self.layout(space).attributes]).occurring()
+        return self.cell_sums(cells, (counts, cell_stream.drawn_in_ranges(self.draw, len(cells), source)), space)
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent uniform keys."""
@@ -434,9 +441,12 @@ class KeptCellKey(Perturbed, Deterministic):
         """The perturbed tables; the same for every release of one file."""
         self.check(space)
         self.check_sums(len(table))
+        return self.released_table(self._summed(table, space), space, source)
+
+    def _summed(self, table: tables.Countable, space: DatasetSpace) -> Integers:
+        """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""
         found = self.base_by(table, self.key, space)
-        summands = np.stack([found.counts, found.codes * found.counts], axis=1)
-        return self.released_table(self.cell_sums(found.cells, summands, space), space, source)
+        return self.cell_sums(found.cells, (found.counts, found.codes * found.counts), space)
 
     def release_sorted(
         self,

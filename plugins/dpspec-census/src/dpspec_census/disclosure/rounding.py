@@ -74,8 +74,8 @@ class RoundedTables(StreamedTables):
         """The rounded tables: a row for each cell. What is drawn is drawn for each cell by itself."""
         self.check(space)
         given = self.rows_of(table, space)
-        counts = [given.cells(read.attributes).every() for _, read in self.marginals(space)]
-        return self.released_table(counts[0] if len(counts) == 1 else np.concatenate(counts), space, source)
+        first, *others = (given.cells(read.attributes).every() for _, read in self.marginals(space))
+        return self.released_table(np.concatenate([first, *others]) if others else first, space, source)
 
     def by_sorting(
         self,
@@ -265,6 +265,8 @@ TablePosition = tuple[int, int]
 @define
 class ControlledRounding(TableRelease):
     """A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+
+    The search for cycles goes through all cells, of which there may be at most 1,000,000 (`MOST_CELLS`), also in a release.
 
     Args:
         rows, columns: the two attributes of the table.

@@ -577,6 +577,7 @@ class StreamedTables(CountTables):
         layout = self.layout(space)
         made = cell_stream.made_in_ranges(self.cell_numbers, counts, source)
         hidden = None if self.withholds is None else self.withholds(counts)
+        del counts  # which takes as much as the numbers, or twice as much
         return answers.answer_table([layout.cells(table, self.unit) for table in layout.tables], made, hidden)
 
     def stream(

@@ -633,6 +633,9 @@ def cell_suppression(
 ) -> Mechanism:
     """Package dpspec-census. Tables in which sensitive cells, and those needed to protect them, are left out.
 
+    The search for the cells goes through all of them. The attributes of the tables have at most 1,000,000 combinations
+    (`MOST_CELLS`), also in a release.
+
     Args:
         unit: the unit that is counted [text; default person].
         tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
@@ -861,6 +864,8 @@ def controlled_rounding(
     base: int,
 ) -> Mechanism:
     """Package dpspec-census. A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+
+    The search for cycles goes through all cells, of which there may be at most 1,000,000 (`MOST_CELLS`), also in a release.
 
     Args:
         unit: the unit that is counted [text; default person].

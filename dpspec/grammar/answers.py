@@ -245,13 +245,14 @@ _PIECE = 1 << 18
 """Cells that are combined at a time."""
 
 
-def cells_in_order(query: Marginal, space: DatasetSpace, size: int) -> Iterator[AnswerCells]:
+def cells_in_order(query: Marginal, space: DatasetSpace, size: int, order: Sequence[str] | None = None) -> Iterator[AnswerCells]:
     """The cells of a table of counts in the order of its answers, at most `size` at a time; held are no more.
 
     Args:
         query: the table, which is `is_in_order`.
         space: the dataset space.
         size: how many cells there are at a time.
+        order: the attributes of the table, the slowest first; None for their order in the space, which that of the answers is.
 
     >>> from dpspec.blocks.records import UnorderedRecords
     >>> people = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=3)))
@@ -260,7 +261,7 @@ def cells_in_order(query: Marginal, space: DatasetSpace, size: int) -> Iterator[
     [[[0, 0, 0, 1], [0, 1, 2, 0]], [[1, 1], [1, 2]]]
     """
     known = {a.name: a for a in space.attributes_of(query.unit)}
-    attributes = [a for name, a in known.items() if name in query.attributes]
+    attributes = [known[name] for name in (_in_space(query, space) if order is None else order)]
     named = [known[name] for name in query.attributes]
     found: Iterator[tuple[int, tuple[Codes, ...]]] = iter([(1, ())])
     for place, attribute in enumerate(attributes):
@@ -299,14 +300,25 @@ def _combined_with(
             yield end - begin, (*(column[row] for column in columns), added)
 
 
-def is_in_order(query: Invariant, space: DatasetSpace) -> bool:
+def is_in_order(query: Invariant, space: DatasetSpace, order: Sequence[str] | None = None) -> bool:
     """Whether a query is a table of counts whose cells `cells_in_order` gives: each attribute is named once, and a coarser one is
-    before a finer one in the space."""
+    before a finer one.
+
+    Args:
+        query: the query.
+        space: the dataset space.
+        order: as of `cells_in_order`.
+    """
     if not _lists_cells(query):
         return False
-    attributes = [a for a in space.attributes_of(query.unit) if a.name in query.attributes]
-    names = [a.name for a in attributes]
-    return len(names) == len(query.attributes) and all(a.within not in names[place:] for place, a in enumerate(attributes))
+    known, names = {a.name: a for a in space.attributes_of(query.unit)}, _in_space(query, space) if order is None else [*order]
+    within = [known[name].within for name in names]
+    return sorted(names) == sorted(query.attributes) and all(one not in names[place:] for place, one in enumerate(within))
+
+
+def _in_space(query: Marginal, space: DatasetSpace) -> list[str]:
+    """The attributes of a table of counts in the order of the space."""
+    return [a.name for a in space.attributes_of(query.unit) if a.name in query.attributes]
 
 
 def _lists_cells(query: Invariant) -> TypeGuard[Marginal]:

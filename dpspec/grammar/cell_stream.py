@@ -6,10 +6,14 @@
    neither on the other pieces nor on where it is made.
 
 Held are the pieces under way, and the counts of those queries that are not large (`is_large`).
+
+A mechanism may read more of a cell than its count: another sum over its records, such as that of their keys
+(`CellStream.released_of_sums`). `DrawnSummands` draws one number for each cell of a base that has records, to be summed up so.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -21,11 +25,11 @@ from dpspec.base.errors import LibraryError, ReleaseError
 from dpspec.base.lazy import late_module
 from dpspec.base.promises import is_a
 from dpspec.base.randomness import PlacedRandomness, Randomness
-from dpspec.base.types import AnyIntegers, Integers
+from dpspec.base.types import AnyIntegers, Integers, Mask
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.grammar import answers
-from dpspec.grammar.sorting import SortedRelease, SortedRows, Sorter
+from dpspec.grammar.sorting import Packing, SortedRelease, SortedRows, Sorter
 from dpspec.grammar.table_batches import PartCounts, cells_wanted
 from dpspec.grammar.table_counts import CellsRead, Countable, cells_read, domain_of, occurring
 from dpspec.grammar.tables import Codes, NumberRange, Table, compact
@@ -50,8 +54,15 @@ _MOST = 1 << 62
 _PER_CELL = 100
 """Bytes for each cell of a piece that is under way: its counts, words, draws and numbers."""
 
+SUM = "sum"
 Numbers = Callable[[AnyIntegers, Randomness], AnyIntegers]
-"""The released numbers for the counts of some cells, each made by itself. It can be pickled."""
+"""The released numbers for the counts of some cells, each made by itself; for rows of a count and a further sum, where the stream
+has one. It can be pickled."""
+Withheld = Callable[[AnyIntegers], Mask]
+"""For the counts of some cells whether each of them is withheld. It can be pickled."""
+Pieces = Iterable[tuple[Mapping[str, Codes], Integers]]
+"""Codes of the attributes of some records or cells, and for each of them a row: how many records it is, and what they add to a
+further sum."""
 Cells = list[tuple[int, answers.AnswerCells]]
 """Cells in a row, of one query or several: the place of each query, and its cells."""
 
@@ -76,11 +87,36 @@ def drawn_in_ranges(draw: Callable[[int, Randomness], Integers], count: int, sou
     """
     if count <= RANGE:
         return draw(count, source)
-    places, drawn = source.placed(), np.empty(count, dtype=np.int64)
-    for place, begin in enumerate(range(0, count, RANGE)):
-        end = min(begin + RANGE, count)
-        drawn[begin:end] = draw(end - begin, _of_range(places, place).spawn("numbers"))
+    drawn = np.empty(count, dtype=np.int64)
+    for begin, end, own in _ranges(count, source):
+        drawn[begin:end] = draw(end - begin, own)
     return drawn
+
+
+def made_in_ranges(numbers: Numbers, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+    """Released numbers in memory, equal to those of a stream of the same cells.
+
+    Args:
+        numbers: makes the released numbers.
+        counts: the counts of all cells.
+        source: the source of the release.
+    """
+    if len(counts) <= RANGE:
+        return numbers(counts, source)
+    made = np.empty(0, dtype=np.int64)
+    for begin, end, own in _ranges(len(counts), source):
+        part = numbers(counts[begin:end], own)
+        if not begin:
+            made = np.empty(len(counts), dtype=part.dtype)
+        made[begin:end] = part
+    return made
+
+
+def _ranges(count: int, source: Randomness) -> Iterator[tuple[int, int, Randomness]]:
+    """Where each range begins and ends, and what it is drawn from."""
+    places = source.placed()
+    for place, begin in enumerate(range(0, count, RANGE)):
+        yield begin, min(begin + RANGE, count), _of_range(places, place).spawn("numbers")
 
 
 def _of_range(places: PlacedRandomness, place: int) -> PlacedRandomness:
@@ -88,9 +124,15 @@ def _of_range(places: PlacedRandomness, place: int) -> PlacedRandomness:
     return places.spawn("cells", place).placed()
 
 
-def _made(numbers: Numbers, part: Columns) -> Columns:
+def _made(numbers: Numbers, withheld: Withheld | None, part: Columns) -> Columns:
     """The kernel: the released numbers of a range."""
-    return {"numbers": np.asarray(numbers(part["counts"], part["source"][0].spawn("numbers")))}
+    return _released(numbers, withheld, part["counts"], part["source"][0].spawn("numbers"))
+
+
+def _released(numbers: Numbers, withheld: Withheld | None, counts: AnyIntegers, source: Randomness) -> Columns:
+    """Released numbers, and which of them are withheld where any may be."""
+    made = {"numbers": np.asarray(numbers(counts, source))}
+    return made if withheld is None else {**made, "withheld": withheld(counts)}
 
 
 def is_large(read: Marginal, attributes: Sequence[Attribute]) -> bool:
@@ -115,7 +157,8 @@ def can_be_streamed(queries: Iterable[tuple[Invariant, Marginal]], attributes: S
     large = [(query, read) for query, read in queries if is_large(read, attributes)]
     same = (known[a.name] == a for _, read in large for a in space.attributes_of(read.unit) if a.name in read.attributes)
     size = sum(_domain(read.attributes, attributes) for _, read in large)
-    return all(answers.is_in_order(query, space) for query, _ in large) and all(same) and size < MOST_SORTED
+    in_order = (answers.is_in_order(query, space, read.attributes) for query, read in large)
+    return all(in_order) and all(same) and size < MOST_SORTED
 
 
 def _domain(names: Iterable[str], attributes: Sequence[Attribute]) -> int:
@@ -128,13 +171,16 @@ class CellStream:
     """The released numbers of some queries, cell after cell; the same as in memory.
 
     Args:
-        queries: the queries, each with the table of counts that is read for it.
+        queries: the queries, each with the table of counts that is read for it. The cells of a large one are in the order of
+            that table, whose first attribute is the slowest.
         attributes: the columns of the records.
         space: the dataset space.
         run: what is drawn and worked with.
         sorter: sorts what memory does not hold.
         numbers: makes the released numbers.
-        held: the answers to a query that is not large, from the counts of a table.
+        listed: the cells of a query that is not large.
+        held: the answers to such a query in the order of these cells, from the counts of a table; unused for several sums.
+        withheld: says which cells are withheld; None where none ever is.
     """
 
     queries: tuple[tuple[Invariant, Marginal], ...]
@@ -143,7 +189,9 @@ class CellStream:
     run: Run
     sorter: Sorter
     numbers: Numbers
+    listed: Callable[[Invariant], answers.AnswerCells]
     held: Callable[[Countable, Invariant], AnyIntegers]
+    withheld: Withheld | None = None
 
     def released(self, batches: Iterable[Table]) -> SortedRelease:
         """The released table.
@@ -157,24 +205,76 @@ class CellStream:
         """
         small = [read for _, read in self.queries if not is_large(read, self.attributes)]
         counted = PartCounts.none(cells_wanted(small), self.attributes)
-        large = _LargeTables.of((read for _, read in self.queries if is_large(read, self.attributes)), self.attributes)
+        large = self._large((COUNT,))
         rows = self.sorter.sorted(large.rows(batches, counted), by=(CELL,))
         table = counted.table(self.attributes)
-        readers = [
-            large.counts(rows, read) if is_large(read, self.attributes) else _HeldCounts(self.held(table, query))
-            for query, read in self.queries
-        ]
+        held = {query: self.held(table, query) for query, read in self.queries if not is_large(read, self.attributes)}
+        return self._release(rows, large, held)
+
+    def released_of_sums(self, pieces: Pieces) -> SortedRelease:
+        """The released table of numbers that are made from two sums over the records of each cell: their count, and another one.
+
+        The queries are tables of all records, and the cells of all of them are in the order of the table that is read.
+
+        Args:
+            pieces: records or cells, in any order; they are read once.
+
+        Raises:
+            LibraryError: what was sorted is not sorted.
+        """
+        known = {a.name: a for a in self.attributes}
+        small = {query: read for query, read in self.queries if not is_large(read, self.attributes)}
+        held = {query: np.zeros((2, _domain(read.attributes, self.attributes)), dtype=np.int64) for query, read in small.items()}
+        large = self._large((COUNT, SUM))
+
+        def left() -> Iterator[tuple[Mapping[str, Codes], Integers]]:
+            """The pieces, once they are summed up by the tables that are not large."""
+            for codes, rows in pieces:
+                for query, read in small.items():
+                    numbers = number_cells(codes, [known[name] for name in read.attributes], len(rows))
+                    for column, sums in zip(rows.T, held[query], strict=True):
+                        np.add.at(sums, numbers, column)
+                yield codes, rows
+
+        rows = self.sorter.sorted(large.rows_of_sums(left()), by=(CELL,))
+        return self._release(rows, large, {query: np.ascontiguousarray(sums.T) for query, sums in held.items()})
+
+    def _large(self, sums: tuple[str, ...]) -> _LargeTables:
+        tables = (read for _, read in self.queries if is_large(read, self.attributes))
+        return _LargeTables.of(tables, self.attributes, sums)
+
+    def _release(self, rows: SortedRows, large: _LargeTables, held: Mapping[Invariant, AnyIntegers]) -> SortedRelease:
+        """The released table.
+
+        Args:
+            rows: the rows of the large tables, sorted.
+            large: those tables.
+            held: what the numbers of the cells of each other query are made from.
+        """
+
+        def readers() -> list[_HeldCounts | _SortedCounts]:
+            """What gives the counts of all cells once, from the beginning."""
+            return [
+                large.counts(rows, read) if is_large(read, self.attributes) else _HeldCounts(held[query])
+                for query, read in self.queries
+            ]
+
         columns = answers.AnswerColumns.of([next(self._listed(place, 1)) for place in range(len(self.queries))])
-        value = NumberRange(answers.VALUE, -_MOST, _MOST)
-        status = Attribute(name=answers.STATUS, categories=(answers.PUBLISHED,))
+        # Which statuses there are is in the head of a file, so it has to be known before the first cell is written.
+        hides = self.withheld is not None and any(self.withheld(counts).any() for _, counts in self._pieces(readers()))
+        value = NumberRange(answers.VALUE, -_MOST, _MOST - 1, ("",) if hides else ())
+        kinds = (answers.PUBLISHED, answers.SUPPRESSED) if hides else (answers.PUBLISHED,)
+        status = Attribute(name=answers.STATUS, categories=kinds)
         attributes = (*columns.attributes, value, status)
 
         def made() -> Iterator[Table]:
-            for cells, numbers in self._numbered(readers):
-                found = [columns.codes(place, part) for place, part in cells]
+            for cells, part in self._numbered(readers()):
+                found = [columns.codes(place, piece) for place, piece in cells]
                 codes = {a.name: answers.one_column([piece[a.name] for piece in found]) for a in columns.attributes}
-                codes[value.name] = compact(value.codes_of(_in_range(numbers)), value.size)
-                codes[status.name] = np.zeros(len(numbers), dtype=np.uint8)
+                numbers = value.codes_of(_in_range(part["numbers"]))
+                withheld = part.get("withheld", np.zeros(len(numbers), dtype=np.bool_))
+                codes[value.name] = compact(np.where(withheld, value.length, numbers) if hides else numbers, value.size)
+                codes[status.name] = withheld.astype(np.uint8)
                 yield Table(attributes=attributes, codes=codes)
             rows.forget()
 
@@ -184,44 +284,44 @@ class CellStream:
         """The cells of a query; of a large one, at most `size` at a time."""
         query, read = self.queries[place]
         if is_large(read, self.attributes):
-            return answers.cells_in_order(_marginal(query), self.space, size)
-        return iter([answers.cells_of(query, self.space)])
+            return answers.cells_in_order(_marginal(query), self.space, size, read.attributes)
+        return iter([self.listed(query)])
 
     def _size(self, place: int) -> int:
         """The number of cells of a query."""
         query, read = self.queries[place]
         if is_large(read, self.attributes):
             return answers.number_of_cells(_marginal(query), self.space)
-        return len(answers.cells_of(query, self.space))
+        return len(self.listed(query))
 
-    def _numbered(self, readers: Sequence[_HeldCounts | _SortedCounts]) -> Iterator[tuple[Cells, AnyIntegers]]:
-        """The cells of each piece and their released numbers."""
-        places = range(len(self.queries))
-        listed = ((place, part) for place in places for part in self._listed(place, RANGE))
-        total = sum(map(self._size, places))
+    def _pieces(self, readers: Sequence[_HeldCounts | _SortedCounts]) -> Iterator[tuple[Cells, AnyIntegers]]:
+        """The cells of each piece, and what their numbers are made from."""
+        listed = ((place, part) for place in range(len(self.queries)) for part in self._listed(place, RANGE))
+        for cells in answers.in_pieces(listed, RANGE):
+            yield cells, np.concatenate([readers[place].of(part) for place, part in cells])
+        for reader in readers:
+            reader.check_end()
 
-        def pieces() -> Iterator[tuple[Cells, AnyIntegers]]:
-            for cells in answers.in_pieces(listed, RANGE):
-                yield cells, np.concatenate([readers[place].of(part) for place, part in cells])
-            for reader in readers:
-                reader.check_end()
-
+    def _numbered(self, readers: Sequence[_HeldCounts | _SortedCounts]) -> Iterator[tuple[Cells, Columns]]:
+        """The cells of each piece, their released numbers, and which are withheld."""
+        total = sum(map(self._size, range(len(self.queries))))
         if total <= RANGE:
-            yield from ((cells, self.numbers(counts, self.run.source)) for cells, counts in pieces())
+            for cells, counts in self._pieces(readers):
+                yield cells, _released(self.numbers, self.withheld, counts, self.run.source)
             return
         source, under_way, done = self.run.source.placed(), deque[Cells](), 0
 
         def parts() -> Iterator[Columns]:
-            for place, (cells, counts) in enumerate(pieces()):
+            for place, (cells, counts) in enumerate(self._pieces(readers)):
                 under_way.append(cells)
                 sent = np.empty(1, dtype=object)
                 sent[0] = _of_range(source, place)
                 yield {"counts": counts, "source": sent}
 
-        for made in self.run.workers.map(partial(_made, self.numbers), parts()):
+        for made in self.run.workers.map(partial(_made, self.numbers, self.withheld), parts()):
             done += len(made["numbers"])
             self.run.progress(done, total)
-            yield under_way.popleft(), made["numbers"]
+            yield under_way.popleft(), made
 
 
 def _marginal(query: Invariant) -> Marginal:
@@ -236,7 +336,7 @@ def _in_range(numbers: AnyIntegers) -> AnyIntegers:
     Raises:
         ReleaseError: they are larger.
     """
-    if numbers.dtype == object or (len(numbers) and not -_MOST <= int(numbers.min()) <= int(numbers.max()) < _MOST):
+    if numbers.dtype == object or (len(numbers) and not -_MOST <= int(numbers.min()) <= int(numbers.max()) < _MOST - 1):
         raise ReleaseError("numbers", "leave the range of 62 bits", "release fewer cells, so that they fit into memory")
     return numbers
 
@@ -272,20 +372,22 @@ class _LargeTables:
         begins: the number of the first cell of each table.
         sizes: the number of rows that were written of each, as they are written.
         attributes: the columns of the records.
+        sums: the columns that are summed up for each cell.
     """
 
     begins: Mapping[CellsRead, int]
     sizes: dict[CellsRead, int]
     attributes: tuple[Attribute, ...]
+    sums: tuple[str, ...]
 
     @classmethod
-    def of(cls, tables: Iterable[Marginal], attributes: tuple[Attribute, ...]) -> _LargeTables:
+    def of(cls, tables: Iterable[Marginal], attributes: tuple[Attribute, ...], sums: tuple[str, ...]) -> _LargeTables:
         """Tables, each once."""
         begins, begin = dict[CellsRead, int](), 0
         for read in cells_wanted(tables):
             begins[read] = begin
             begin += _domain(read[0], attributes)
-        return cls(begins=begins, sizes=dict.fromkeys(begins, 0), attributes=attributes)
+        return cls(begins=begins, sizes=dict.fromkeys(begins, 0), attributes=attributes, sums=sums)
 
     def rows(self, batches: Iterable[Table], counted: PartCounts) -> Iterator[Columns]:
         """The cells of the records of each batch in each table, and how many records they have.
@@ -294,14 +396,35 @@ class _LargeTables:
             batches: the records.
             counted: where the other tables are counted.
         """
-        nothing = np.zeros(0, dtype=np.int64)
-        yield {CELL: nothing, COUNT: nothing}  # all records may be left out
+        yield self._no_rows()
         for batch in batches:
             counted.add(batch)
             for read, begin in self.begins.items():
                 cells, counts = occurring(batch.keys_meeting(*read), _domain(read[0], self.attributes))
                 self.sizes[read] += len(cells)
                 yield {CELL: cells + begin, COUNT: counts}
+
+    def rows_of_sums(self, pieces: Pieces) -> Iterator[Columns]:
+        """The cells of each piece in each table, and what they add to each sum.
+
+        Args:
+            pieces: records, or cells of a base.
+        """
+        yield self._no_rows()
+        known = {a.name: a for a in self.attributes}
+        for codes, rows in pieces:
+            for read, begin in self.begins.items():
+                numbers = number_cells(codes, [known[name] for name in read[0]], len(rows))
+                cells, places = np.unique(numbers, return_inverse=True)
+                sums = np.zeros((len(self.sums), len(cells)), dtype=np.int64)
+                for column, added in zip(rows.T, sums, strict=True):
+                    np.add.at(added, places, column)
+                self.sizes[read] += len(cells)
+                yield {CELL: cells + begin, **dict(zip(self.sums, sums, strict=True))}
+
+    def _no_rows(self) -> Columns:
+        """The columns that are sorted: all records may be left out, and there may be none of these tables."""
+        return {name: np.zeros(0, dtype=np.int64) for name in (CELL, *self.sums)}
 
     def counts(self, rows: SortedRows, table: Marginal) -> _SortedCounts:
         """The counts of a table.
@@ -314,7 +437,7 @@ class _LargeTables:
         begin = sum(size for other, size in self.sizes.items() if self.begins[other] < self.begins[read])
         own = tuple(known[name] for name in table.attributes)
         end = begin + self.sizes[read]
-        return _SortedCounts(rows=rows, begin=begin, end=end, first=self.begins[read], attributes=own)
+        return _SortedCounts(rows=rows, begin=begin, end=end, first=self.begins[read], attributes=own, sums=self.sums)
 
 
 @attrs.define(kw_only=True)
@@ -327,6 +450,7 @@ class _SortedCounts:
         end: the place after the last one.
         first: the number of the first cell of the table.
         attributes: of the table, the slowest first.
+        sums: the columns that are summed up.
     """
 
     rows: SortedRows
@@ -334,26 +458,29 @@ class _SortedCounts:
     end: int
     first: int
     attributes: tuple[Attribute, ...]
+    sums: tuple[str, ...]
     _cells: Integers = attrs.field(factory=lambda: np.zeros(0, dtype=np.int64), init=False)
-    _counts: Integers = attrs.field(factory=lambda: np.zeros(0, dtype=np.int64), init=False)
+    _added: Sequence[Integers] = attrs.field(factory=tuple, init=False)
 
     def of(self, cells: answers.AnswerCells) -> Integers:
-        """The counts of the next cells.
+        """The counts of the next cells; rows of their sums, where there are several.
 
         Raises:
             LibraryError: rows of no cell come before the last of these cells.
         """
-        numbers = self._numbers(cells)
-        found, last = np.zeros(len(numbers), dtype=np.int64), numbers[-1]
+        codes = {a.name: column for a, column in cells.columns.items()}
+        numbers = number_cells(codes, self.attributes, len(cells)) + self.first
+        found, last = np.zeros((len(self.sums), len(numbers)), dtype=np.int64), numbers[-1]
         while True:
             until = int(np.searchsorted(self._cells, last, side="right"))
             places = np.searchsorted(numbers, self._cells[:until])
             if not np.array_equal(numbers[places], self._cells[:until]):
                 raise _unsorted()
-            np.add.at(found, places, self._counts[:until])
-            self._cells, self._counts = self._cells[until:], self._counts[until:]
+            for sums, added in zip(found, self._added, strict=False):  # there are none before the first rows are read
+                np.add.at(sums, places, added[:until])
+            self._cells, self._added = self._cells[until:], [added[until:] for added in self._added]
             if len(self._cells) or self.begin == self.end:
-                return found
+                return found[0] if len(found) == 1 else np.ascontiguousarray(found.T)
             self._read()
 
     def check_end(self) -> None:
@@ -368,21 +495,87 @@ class _SortedCounts:
     def _read(self) -> None:
         until = min(self.begin + _ROWS, self.end)
         rows = self.rows.between(self.begin, until)
-        self._cells, self._counts, self.begin = rows[CELL], rows[COUNT], until
+        self._cells, self._added, self.begin = rows[CELL], [rows[name] for name in self.sums], until
         if (self._cells[1:] < self._cells[:-1]).any():
             raise _unsorted()
 
-    def _numbers(self, cells: answers.AnswerCells) -> Integers:
-        codes: dict[str, Codes] = {a.name: column for a, column in cells.columns.items()}
-        numbers = np.zeros(len(cells), dtype=np.int64)
-        for attribute in self.attributes:
-            numbers *= attribute.size
-            numbers += codes[attribute.name]
-        return numbers + self.first
+
+def number_cells(codes: Mapping[str, Codes], attributes: Sequence[Attribute], size: int) -> Integers:
+    """The numbers of cells in a table, whose first attribute is the slowest.
+
+    Args:
+        codes: the codes of the cells, of these attributes at least.
+        attributes: those of the table.
+        size: how many cells there are.
+
+    >>> number_cells({"sex": np.array([1, 0])}, [Attribute(name="sex", count=2)], 2).tolist()
+    [1, 0]
+    """
+    numbers = np.zeros(size, dtype=np.int64)
+    for attribute in attributes:
+        numbers *= attribute.size
+        numbers += codes[attribute.name]
+    return numbers
 
 
 def _unsorted() -> LibraryError:
     return LibraryError("sorted records", "are not sorted", "report it to the authors of the library")
 
 
-__all__ = ["CellStream", "can_be_streamed", "drawn_in_ranges", "is_large", "memory_of_piece"]
+# --- a number for each cell that has records --------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class DrawnSummands:
+    """The cells of a base that have records, each with a number that is drawn for it; the same numbers as `drawn_in_ranges`.
+
+    All tables of a release sum up the same numbers, which are drawn once: for the cells of a table of which all others are sums.
+
+    Args:
+        base: the attributes of the base, the slowest first, with at most 2^63 combinations.
+        run: what is drawn with.
+        sorter: sorts what memory does not hold.
+        draw: makes so many draws from a source.
+    """
+
+    base: tuple[Attribute, ...]
+    run: Run
+    sorter: Sorter
+    draw: Callable[[int, Randomness], Integers]
+
+    def pieces(self, batches: Iterable[Table]) -> Pieces:
+        """The cells of the base that have records: their codes, and a row of their count and of what was drawn.
+
+        Args:
+            batches: the records, in any order; they are read once.
+
+        Raises:
+            LibraryError: what was sorted is not sorted.
+        """
+        names, packing = tuple(a.name for a in self.base), Packing(attributes=self.base, name=CELL)
+        (cell,) = packing.columns
+        nothing = {cell: np.zeros(0, dtype=np.int64)}
+        numbers = ({cell: batch.key(names)} for batch in batches)
+        rows = self.sorter.counted(itertools.chain([nothing], numbers), COUNT)
+        places, last = self.run.source.placed() if len(rows) > RANGE else None, -1
+        for place, begin in enumerate(range(0, len(rows), RANGE)):
+            found = rows.between(begin, min(begin + RANGE, len(rows)))
+            cells = found[cell]
+            if cells[0] <= last or (cells[1:] <= cells[:-1]).any():
+                raise _unsorted()
+            last = int(cells[-1])
+            source = self.run.source if places is None else _of_range(places, place).spawn("numbers")
+            yield packing.codes({cell: cells}), np.stack([found[COUNT].astype(np.int64), self.draw(len(cells), source)], axis=1)
+        rows.forget()
+
+
+__all__ = [
+    "CellStream",
+    "DrawnSummands",
+    "can_be_streamed",
+    "drawn_in_ranges",
+    "is_large",
+    "made_in_ranges",
+    "memory_of_piece",
+    "number_cells",
+]

@@ -419,7 +419,7 @@ def releases_households_sorted(mechanism: Mechanism) -> bool:
 
 @runtime_checkable
 class ReleasesCells(Protocol):
-    """A mechanism that releases numbers for the cells of tables of counts, each from its own count; optional.
+    """A mechanism that releases numbers for the cells of tables of counts, each from what is read of its own cell; optional.
 
     It says by `cells_read` that its `release_sorted` releases tables with more cells than memory holds.
     """

@@ -17,7 +17,7 @@ from dpspec_tables import formats
 
 from dpspec import installed, read
 from dpspec.base.errors import DpspecError, LibraryError, MissingLibraryError, PluginContractError
-from dpspec.grammar import cell_stream
+from dpspec.grammar import answers, cell_stream
 from dpspec.grammar.mechanism import cells_read
 from dpspec.plugin import define
 
@@ -222,6 +222,18 @@ def test_a_table_in_memory_draws_in_the_same_ranges():
     source = SeededRandomness(1)
     assert cell_stream.drawn_in_ranges(draw, 16, source).tolist() == [*range(16)]
     assert calls[-1] == (16, int(SeededRandomness(1).words(1)[0]))
+
+
+def test_cells_that_would_be_listed_one_by_one_in_memory_are_sorted(tmp_path, monkeypatch):
+    """However much memory is allowed: labels are Python objects, of which the plan counts no bytes."""
+    path, whole = spec(tmp_path), as_file(tmp_path / "whole.csv", people())
+    expected = released(path, whole, tmp_path / "expected")
+    monkeypatch.setattr(answers, "MOST_CELLS", 59)  # the largest table has 60
+    monkeypatch.setattr(answers.Marginal, "cells", lambda *_: pytest.fail("cells were listed"))
+    sorted_, given = [], spill.SpillSorter.sorted
+    monkeypatch.setattr(spill.SpillSorter, "sorted", lambda *args, **named: sorted_.append(1) or given(*args, **named))
+    assert expected == released(path, whole, tmp_path / "out", memory=1 << 50)
+    assert sorted_
 
 
 # --- what is refused ------------------------------------------------------------------------------

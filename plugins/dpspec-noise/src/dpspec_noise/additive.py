@@ -190,7 +190,7 @@ class AdditiveNoise(Mechanism):
         self.check(space)
         stream = cell_stream.CellStream(
             queries=self._read(attributes, space) or (), attributes=attributes, space=space, run=run, sorter=sorter,
-            numbers=self.noisy, held=partial(_held, space=space),
+            numbers=self.noisy, listed=partial(answers.cells_of, space=space), held=partial(_held, space=space),
         )  # fmt: skip
         return stream.released(batches)
 

@@ -740,10 +740,28 @@ def _memory_of_numbers(
         attributes: the columns of the table.
         each: the bytes of a noisy number.
     """
+    return MEMORY_OF_PROCESS + memory_of_counts(wanted, attributes) + each * _numbers(mechanism, spec, attributes)
+
+
+PER_TEXT = 52
+"""Bytes that a category takes at most in a column of texts, which is written at once: 25 million took 51 bytes each."""
+
+
+def _columns_of_texts(read: Sequence[Marginal], attributes: Sequence[Attribute]) -> int:
+    """How many columns of released numbers have a text in each row: of so many categories that they are not listed, and a mark in
+    the rows of a table that does not have them."""
+    tabled = [{*table.attributes} for table in read]
+    large = (a.name for a in attributes if a.size > tables.MOST_LISTED)
+    return sum(any(name in names for names in tabled) and not all(name in names for names in tabled) for name in large)
+
+
+def _numbers(mechanism: Mechanism, spec: PrivacySpec, attributes: Sequence[Attribute]) -> int:
+    """How many numbers a mechanism is known to release of a table with these columns."""
+    if grammar.releases_records(mechanism):
+        return 0
     names = {a.name for a in attributes}
     known = [table for table in _views(mechanism, spec) if table.mentions().keys() <= names]
-    numbers = 0 if grammar.releases_records(mechanism) else memory_of_counts(known, attributes) // 8
-    return MEMORY_OF_PROCESS + memory_of_counts(wanted, attributes) + each * numbers
+    return memory_of_counts(known or grammar.cells_read(mechanism, attributes, spec.space) or (), attributes) // 8
 
 
 MOST_CELLS = 1 << 22
@@ -830,7 +848,7 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
         return None
     attributes = sources[0].attributes
     if isinstance(mechanism, grammar.ReleasesCells):
-        return _plan_for_cells(mechanism, attributes, spec, unit, allowed, workers)
+        return _plan_for_cells(mechanism, sources[0], spec, unit, allowed, workers)
     if _fits(sources, allowed):
         return None
     duckdb()
@@ -869,7 +887,7 @@ def _evaluated(spec: PrivacySpec, units: Iterable[str], attributes: Sequence[Att
 
 
 def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
-    mechanism: Mechanism, attributes: tuple[Attribute, ...], spec: PrivacySpec, unit: str, allowed: int, workers: Workers
+    mechanism: Mechanism, source: TableSource, spec: PrivacySpec, unit: str, allowed: int, workers: Workers
 ) -> SortingPlan | None:
     """The plan of a release of numbers for the cells of tables of counts. Of numbers no invariant is evaluated.
 
@@ -879,17 +897,24 @@ def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
         ReleaseError: the memory does not suffice to sort.
         MissingLibraryError: nothing is installed that sorts.
     """
+    attributes = source.attributes
     cells, wanted = grammar.cells_read(mechanism, attributes, spec.space), counts_wanted(mechanism, spec, unit, attributes)
-    if cells is None or wanted is None:
+    if cells is None:
         return None
-    least, most = (_memory_of_numbers(mechanism, spec, wanted, attributes, each) for each in (PER_NUMBER, MOST_PER_NUMBER))
+    if wanted is not None:
+        least, most = (_memory_of_numbers(mechanism, spec, wanted, attributes, each) for each in (PER_NUMBER, MOST_PER_NUMBER))
+    else:  # the whole table is held, and those of its cells that occur are counted
+        records, numbers = _most_records(source), _numbers(mechanism, spec, attributes)
+        whole = MEMORY_OF_PROCESS + memory_of(source, records) + PER_RECORD * records
+        least, most = whole + PER_NUMBER * numbers, whole + MOST_PER_NUMBER * numbers
+    most += PER_TEXT * _numbers(mechanism, spec, attributes) * _columns_of_texts(cells, attributes)
     held = [table for table in cells if not cell_stream.is_large(table, attributes)]
     counted = counts_exposing(spec, attributes, MOST_KINDS)
     columns = len({name for table in cells for name in table.attributes}) + _COLUMNS_OF_NUMBERS
     pieces = (max(workers.parts, 1) + 1) * cell_stream.memory_of_piece() + memory_of_batches(columns)
     of_held = memory_of_counts(held, attributes)
     needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + of_held) + MOST_PER_NUMBER * of_held // 8 + pieces
-    if most <= allowed or least <= needed + LEAST:
+    if (most <= allowed or least <= needed + LEAST) and not any(_are_listed(table, attributes, spec.space) for table in cells):
         return None
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the cells takes", "count fewer cells")
@@ -897,6 +922,14 @@ def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
     return SortingPlan(
         counted=counted, invariants=(), by_digest=(), of_persons=(), strata=None, allowed=allowed, needed=needed
     )  # fmt: skip
+
+
+def _are_listed(table: Marginal, attributes: Sequence[Attribute], space: DatasetSpace) -> bool:
+    """Whether a table in memory may have its cells listed one by one, as labels, and these are very many."""
+    return (
+        memory_of_counts([table], attributes) > 8 * answers.MOST_CELLS
+        and answers.number_of_cells(table, space) > cell_stream.MOST_COUNTED
+    )
 
 
 _COLUMNS_OF_NUMBERS = 4

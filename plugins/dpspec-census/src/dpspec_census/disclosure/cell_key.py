@@ -21,8 +21,9 @@ from __future__ import annotations
 
 import bisect
 import itertools
+import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -40,12 +41,14 @@ from dpspec.plugin import (
     Nested,
     Rational,
     Text,
+    cell_stream,
     define,
     errors,
+    late_module,
     params,
+    sorting,
 )
 from dpspec_census.disclosure.tables import (
-    CountTables,
     CountVector,
     Deterministic,
     PerturbationDesignError,
@@ -53,11 +56,16 @@ from dpspec_census.disclosure.tables import (
     PerturbationMeanError,
     PerturbationRangeError,
     PerturbationSumError,
+    StreamedTables,
     small_space,
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness, Table, tables
+    import numpy as np
+
+    from dpspec.plugin import AnyIntegers, Integers, Randomness, Table, tables, workers
+else:
+    np = late_module("numpy")
 
 
 @define
@@ -105,10 +113,11 @@ class PerturbationRow:
 
     def change(self, key: int, keys: int) -> int:
         """d for a cell key: the first p(n, d_1) keys keys change by the smallest d_1, and so on."""
-        changes, ends = self._ends(keys)
+        changes, ends = self.steps(keys)
         return changes[bisect.bisect_right(ends, key)]
 
-    def _ends(self, keys: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def steps(self, keys: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The changes, the smallest first, and for each of them the first key that is too large for it."""
         law = self.law()
         return tuple(d for d, _ in law), tuple(itertools.accumulate(int(p * keys) for _, p in law))
 
@@ -196,6 +205,10 @@ def _most_entropy(changes: Any, variance: float) -> Any:
 
 MOST_KEYS = 100_000
 """A law is listed for at most so many combinations of keys of the cells that are not empty."""
+_MOST_BASE, _MOST_SUM = 1 << 62, 1 << 62
+"""Cells of a base are numbered in 64 bits, and their keys are added up in 64 bits."""
+_PIECE = 1 << 20
+"""Cells of a base that are added up at a time, so that their codes take little memory."""
 
 
 @lru_cache(maxsize=16)
@@ -205,7 +218,7 @@ def _changes(rows: tuple[PerturbationRow, ...], keys: int) -> tuple[tuple[int, .
 
 
 @define
-class Perturbed(CountTables):
+class Perturbed(StreamedTables):
     """Shared by the two readings.
 
     Args:
@@ -220,16 +233,82 @@ class Perturbed(CountTables):
     def __attrs_post_init__(self) -> None:
         check_rows(self.rows, self.keys)
 
-    def perturbed(self, base: CountVector, keys: Sequence[int], space: DatasetSpace) -> CountVector:
-        """The published numbers, from the counts and the cell keys of the base."""
-        layout = self.layout(space)
-        return self.numbers(layout.published(base), layout.published(keys))
+    def check(self, space: DatasetSpace) -> None:
+        super().check(space)
+        if math.prod(a.size for a in self.numbered(space)) > _MOST_BASE:
+            rule = f"names attributes with more than 2^{_MOST_BASE.bit_length() - 1} combinations, each of which has a key"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "publish tables of fewer attributes")
+
+    def numbered(self, space: DatasetSpace) -> tuple[Attribute, ...]:
+        """The attributes whose combinations are numbered: those of the base."""
+        return self.layout(space).attributes
 
     def numbers(self, counts: Sequence[int], sums: Sequence[int]) -> CountVector:
-        """The published numbers, from the true numbers and the sums of the keys of their cells."""
+        """The published numbers for a law, from the true numbers and the sums of the keys of their cells."""
         changes = _changes(self.rows, self.keys)
         last, size = len(changes) - 1, self.keys
         return tuple(count and count + changes[min(count - 1, last)][key % size] for count, key in zip(counts, sums, strict=True))
+
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+        """The published numbers of a release, from a row for each cell: the true number, and the sum of the keys."""
+        true, keys = counts[:, 0], counts[:, 1] % self.keys
+        found, rows = true.copy(), np.minimum(true, len(self.rows))
+        for row in self.rows:
+            cells = np.flatnonzero(rows == row.count)
+            changes, ends = row.steps(self.keys)
+            found[cells] += np.asarray(changes, dtype=np.int64)[np.searchsorted(np.asarray(ends), keys[cells], side="right")]
+        return found
+
+    def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """As of `StreamedTables`; None for the grand total alone, which no memory is too small for."""
+        return super().cells_read(attributes, space) if self.layout(space).attributes else None
+
+    def cell_sums(self, cells: Integers, summands: tuple[Integers, Integers], space: DatasetSpace) -> Integers:
+        """A row for each published cell of the sums of what some cells of the base hold: their counts, and their keys.
+
+        Args:
+            cells: the numbers of the cells of the base.
+            summands: the count of each of them, and its key.
+            space: the dataset space.
+        """
+        layout = self.layout(space)
+        (name,) = (packing := sorting.Packing(attributes=layout.attributes, name="cell")).columns or ("",)
+        sizes = [math.prod(a.size for a in layout.in_order(table)) for table in layout.tables]
+        ends = list(itertools.accumulate(sizes))
+        found = np.zeros((2, ends[-1]), dtype=np.int64)
+        for first in range(0, len(cells), _PIECE):
+            piece = slice(first, first + _PIECE)
+            codes = packing.codes({name: cells[piece]})
+            for table, size, end in zip(layout.tables, sizes, ends, strict=True):
+                places = cell_stream.number_cells(codes, layout.in_order(table), len(cells[piece]))
+                for sums, column in zip(found[:, end - size : end], summands, strict=True):
+                    np.add.at(sums, places, column[piece])
+        return found.T
+
+    def summable_batches(self, batches: Iterable[Table]) -> Iterator[Table]:
+        """The batches of a table.
+
+        Raises:
+            ReleaseError: as `check_sums`.
+        """
+        records = 0
+        for batch in batches:
+            records += len(batch)
+            self.check_sums(records)
+            yield batch
+
+    def check_sums(self, records: int) -> None:
+        """Refuse keys whose sums may leave 64 bits.
+
+        Args:
+            records: the number of records.
+
+        Raises:
+            ReleaseError: they may.
+        """
+        if records * self.keys >= _MOST_SUM:
+            rule, advice = "are so many that their sums leave the range of 62 bits", "use fewer keys, such as 256"
+            raise errors.ReleaseError(f"keys of {self.name}", rule, advice, value=self.keys)
 
 
 @define
@@ -252,12 +331,11 @@ class CellKey(Perturbed):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         self.check(space)
-        base = self.base_counts(space.dataset(dataset), space)
+        layout, base = self.listed(space), self.base_counts(space.dataset(dataset), space)
         held = [range(self.keys) if count else (0,) for count in base]
         if self.keys ** sum(count > 0 for count in base) > MOST_KEYS:
             rule = f"has more than {MOST_KEYS:,} combinations of cell keys on this dataset"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "use fewer keys or cells, or verify a miniature")
-        layout = self.layout(space)
         counts = layout.published(base)
         ways = (self.numbers(counts, layout.published(keys)) for keys in itertools.product(*held))
         weights: Counter[Hashable] = Counter(map(layout.grouped, ways))
@@ -284,10 +362,33 @@ class CellKey(Perturbed):
         for cells have the law of those that are drawn for records. The tables of one release agree with each other.
         """
         self.check(space)
-        base = self.base_of_table(table, space)
-        drawn = iter(source.below(self.keys, sum(count > 0 for count in base)).tolist())
-        keys = [next(drawn) if count else 0 for count in base]
-        return self.layout(space).rows(self.perturbed(base, keys, space), self.unit)
+        self.check_sums(len(table))
+        return self.released_table(self._summed(self.rows_of(table, space), space, source), space, source)
+
+    def _summed(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Integers:
+        """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""
+        cells, counts = table.cells([a.name for a in self.layout(space).attributes]).occurring()
+        return self.cell_sums(cells, (counts, cell_stream.drawn_in_ranges(self.draw, len(cells), source)), space)
+
+    def draw(self, count: int, source: Randomness) -> Integers:
+        """Independent uniform keys."""
+        return source.below(self.keys, count)
+
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+
+        The cells of the base that have records are sorted and get their keys, and then add them up in each published table.
+        """
+        self.check(space)
+        drawn = cell_stream.DrawnSummands(base=self.layout(space).attributes, run=run, sorter=sorter, draw=self.draw)
+        return self.stream(attributes, space, run, sorter).released_of_sums(drawn.pieces(self.summable_batches(batches)))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellKey, DatasetSpace]]:
@@ -309,6 +410,10 @@ class KeptCellKey(Perturbed, Deterministic):
 
     key: Annotated[str, Text()]
 
+    def numbered(self, space: DatasetSpace) -> tuple[Attribute, ...]:
+        """Those of the base, and the key."""
+        return (*super().numbered(space), self.attribute(self.key, space))
+
     def check(self, space: DatasetSpace) -> None:
         super().check(space)
         if self.attribute(self.key, space).size != self.keys:
@@ -319,28 +424,47 @@ class KeptCellKey(Perturbed, Deterministic):
 
     def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         """The published numbers, table by table."""
-        key = self.attribute(self.key, space)
+        key, layout = self.attribute(self.key, space), self.listed(space)
         names = [a.name for a in self.attributes(space)]
-        at, places = names.index(self.key), [names.index(a.name) for a in self.layout(space).attributes]
+        at, places = names.index(self.key), [names.index(a.name) for a in layout.attributes]
         sums: Counter[tuple[Hashable, ...]] = Counter()
         for record in space.records(dataset, self.unit):
             sums[tuple(record[place] for place in places)] += key.index(record[at])
-        keys = [sums[cell] for cell in self.layout(space).base]
-        return self.layout(space).grouped(self.perturbed(self.base_counts(dataset, space), keys, space))
+        keys = [sums[cell] for cell in layout.base]
+        return layout.grouped(self.numbers(layout.published(self.base_counts(dataset, space)), layout.published(keys)))
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         return self.base_read(attributes, space, beside=self.key)
 
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables; the same for every release of one file."""
-        import numpy as np
-
         self.check(space)
-        layout, found = self.layout(space), self.base_by(table, self.key, space)
-        base, sums = np.zeros((2, len(layout.base)), dtype=np.int64)
-        np.add.at(base, found.cells, found.counts)
-        np.add.at(sums, found.cells, found.codes * found.counts)
-        return layout.rows(self.perturbed(tuple(base.tolist()), tuple(sums.tolist()), space), self.unit)
+        self.check_sums(len(table))
+        return self.released_table(self._summed(table, space), space, source)
+
+    def _summed(self, table: tables.Countable, space: DatasetSpace) -> Integers:
+        """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""
+        found = self.base_by(table, self.key, space)
+        return self.cell_sums(found.cells, (found.counts, found.codes * found.counts), space)
+
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+
+        Each record adds its own key to the cells that it is in.
+        """
+        self.check(space)
+        pieces = (
+            (batch.codes, np.stack([np.ones(len(batch), dtype=np.int64), batch.codes[self.key].astype(np.int64)], axis=1))
+            for batch in self.summable_batches(batches)
+        )
+        return self.stream(attributes, space, run, sorter).released_of_sums(pieces)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[KeptCellKey, DatasetSpace]]:

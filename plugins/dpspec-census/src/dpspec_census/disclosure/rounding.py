@@ -20,10 +20,10 @@ a multiple. The result is unbiased, each entry is a multiple next to the true on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from dpspec.plugin import (
     Attribute,
@@ -39,28 +39,62 @@ from dpspec.plugin import (
     Text,
     define,
     errors,
+    late_module,
     ln,
 )  # fmt: skip
 from dpspec_census.disclosure.tables import (
     PUBLISHED,
     SUPPRESSED,
-    CountTables,
     CountVector,
-    FixedTables,
+    Deterministic,
+    StreamedTables,
     TableRelease,
     small_space,
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin import Randomness, Table, tables
+    import numpy as np
+
+    from dpspec.plugin import AnyIntegers, Mask, Randomness, Table, cell_stream, sorting, tables, workers
+else:
+    np = late_module("numpy")
 
 
 MOST_ROUNDED = 16
 """A law is listed for at most so many cells that are no multiple of the base: two outcomes for each."""
 
 
+class RoundedTables(StreamedTables):
+    """Shared by the mechanisms that make each published number from its own count."""
+
+    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        return tuple(read for _, read in self.marginals(space)) if self.is_of_unit(attributes, space) else None
+
+    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
+        """The rounded tables: a row for each cell. What is drawn is drawn for each cell by itself."""
+        self.check(space)
+        given = self.rows_of(table, space)
+        first, *others = (given.cells(read.attributes).every() for _, read in self.marginals(space))
+        return self.released_table(np.concatenate([first, *others]) if others else first, space, source)
+
+    def by_sorting(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+
+        A class states it as its `release_sorted` by itself, where it draws nothing else than in `cell_numbers`.
+        """
+        self.check(space)
+        return self.stream(attributes, space, run, sorter).released(batches)
+
+
 @define
-class ConventionalRounding(FixedTables):
+class ConventionalRounding(RoundedTables, Deterministic):
     """Every published count goes to the nearest multiple of the base, and up when two are equally near; small ones are left out
     before that, where they are redacted.
 
@@ -95,8 +129,26 @@ class ConventionalRounding(FixedTables):
         redacted = self.redact_up_to is not None and self.redact_from <= count <= self.redact_up_to
         return SUPPRESSED if redacted else nearest(count, self.base)
 
-    def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[int | str, ...]:
-        return tuple(self.shown(count) for count in self.layout(space).published(base))
+    def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
+        """The published numbers, table by table."""
+        layout = self.listed(space)
+        return layout.grouped([self.shown(count) for count in layout.published(self.base_counts(dataset, space))])
+
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+        """The nearest multiples, also of counts that are redacted."""
+        rounded: AnyIntegers = nearest(counts if self.base < _MOST_BASE else counts.astype(object), self.base)
+        return rounded
+
+    @property
+    def withholds(self) -> cell_stream.Withheld | None:
+        """Which counts are redacted."""
+        return None if self.redact_up_to is None else self.redacted
+
+    def redacted(self, counts: AnyIntegers) -> Mask:
+        """For each count whether it is published as "x"."""
+        return np.asarray((counts >= self.redact_from) & (counts <= (self.redact_up_to or 0)))
+
+    release_sorted = RoundedTables.by_sorting
 
     def tables_are_independent(self) -> bool:
         """Nothing is random."""
@@ -113,8 +165,12 @@ class ConventionalRounding(FixedTables):
         yield cls(tables=(("region",), ()), base=2, redact_up_to=2, redact_from=1), small_space(most=3)
 
 
-def nearest(count: int, base: int) -> int:
-    """The nearest multiple of the base, the upper one of two.
+_MOST_BASE = 1 << 61
+"""Counts are rounded to multiples of a smaller base in 64 bits."""
+
+
+def nearest(count: Any, base: int) -> Any:
+    """The nearest multiple of the base, the upper one of two; of a count, or of each in an array.
 
     >>> [nearest(count, 4) for count in range(7)]
     [0, 0, 4, 4, 4, 4, 8]
@@ -130,7 +186,7 @@ def listable(name: str, undecided: int) -> None:
 
 
 @define
-class RandomRounding(CountTables):
+class RandomRounding(RoundedTables):
     """Every published count goes to one of the two multiples of the base around it, unbiased and each on its own.
 
     Two counts have common outcomes with the same support exactly when they lie strictly between the same two multiples. There
@@ -154,7 +210,7 @@ class RandomRounding(CountTables):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """The product over the published cells."""
         self.check(space)
-        layout = self.layout(space)
+        layout = self.listed(space)
         counts = layout.published(self.base_counts(space.dataset(dataset), space))
         listable(self.name, sum(count % self.base > 0 for count in counts))
         return FiniteLaw.product([self._rounded(count) for count in counts]).push_forward(layout.grouped)
@@ -179,18 +235,19 @@ class RandomRounding(CountTables):
         between = self.claim("between the same multiples", f"{PUBLISHED}, by hand", self.own_universes(), epsilon, space)
         return between, *super().claims(space)
 
-    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(attributes, space)
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+        """The rounded numbers: exact coins r/b, one for each count.
 
-    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
-        """The rounded tables: a row for each cell; exact coins r/b."""
-        self.check(space)
-        layout = self.layout(space)
-        counts = layout.published(self.base_of_table(table, space))
-        coins = source.below(self.base, len(counts))
-        rounded = (count + (-count % self.base if coin < count % self.base else -(count % self.base))
-                   for count, coin in zip(counts, coins.tolist(), strict=True))  # fmt: skip
-        return layout.rows(rounded, self.unit)
+        Raises:
+            ReleaseError: the base is larger than what is drawn from.
+        """
+        if self.base >= _MOST_BASE:
+            advice = "choose a smaller base; all counts are below this one"
+            raise errors.ReleaseError(f"base of {self.name}", "is 2^61 or more, which no coin is drawn for", advice)
+        coins, rests = source.below(self.base, len(counts)), counts % self.base
+        return np.asarray(counts - rests + np.where(coins < rests, self.base, 0))
+
+    release_sorted = RoundedTables.by_sorting
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RandomRounding, DatasetSpace]]:
@@ -208,6 +265,8 @@ TablePosition = tuple[int, int]
 @define
 class ControlledRounding(TableRelease):
     """A two-way table with its margins, rounded at random to multiples of a base so that it adds up.
+
+    The search for cycles goes through all cells, of which there may be at most 1,000,000 (`MOST_CELLS`), also in a release.
 
     Args:
         rows, columns: the two attributes of the table.
@@ -233,6 +292,8 @@ class ControlledRounding(TableRelease):
         if self.rows == self.columns:
             raise IncompatibleBlocksError(f"mechanism {self.name}", "needs two different attributes", value=self.rows)
         super().check(space)
+        instead = "publish fewer cells, or round each cell by itself (random-rounding)"
+        self.check_listed(space, "the search for cycles of cells, also of a release,", instead)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         """Both directions of every cycle, each with its probability."""

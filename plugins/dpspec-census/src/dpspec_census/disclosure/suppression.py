@@ -263,6 +263,9 @@ class Contributions:
 class CellSuppression(CountTables, Deterministic):
     """Tables in which sensitive cells, and those needed to protect them, are left out.
 
+    The search for the cells goes through all of them. The attributes of the tables have at most 1,000,000 combinations
+    (`MOST_CELLS`), also in a release.
+
     Args:
         threshold: a cell with fewer contributing records than this, but not none, is sensitive; 0 for no such rule.
         p_percent: p of the p-percent rule.
@@ -291,6 +294,8 @@ class CellSuppression(CountTables, Deterministic):
 
     def check(self, space: DatasetSpace) -> None:
         super().check(space)
+        instead = "publish fewer cells, or redact small counts (conventional-rounding with redact_up_to)"
+        self.check_listed(space, "the search for cells to suppress, also of a release,", instead)
         if self.value is not None:
             self._values(space)
             if any(self.value in table for table in self.tables):

@@ -17,6 +17,7 @@ are the level sets of its output, and the constant is 0.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 from abc import abstractmethod
@@ -51,6 +52,7 @@ from dpspec.plugin import (
     UnorderedRecords,
     answers,
     blocks,
+    cell_stream,
     define,
     errors,
     exact,
@@ -59,12 +61,15 @@ from dpspec.plugin import (
     memoize,
     number,
     params,
+    sorting,
+    tables,
+    workers,
 )
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import Integers, Randomness, Table, tables
+    from dpspec.plugin import AnyIntegers, Integers, Randomness, Table
 else:
     np = late_module("numpy")
 
@@ -147,8 +152,9 @@ class PossibleOutputs(Invariant):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        for dataset in grammar.first_datasets(space):
-            self.value(dataset, space)
+        with contextlib.suppress(errors.NotEnumerableError):  # a release lists no law, and verification raises this by itself
+            for dataset in grammar.first_datasets(space):
+                self.value(dataset, space)
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         """The support in the order of its text; raises IncompatibleBlocksError for a law that is not finite."""
@@ -195,13 +201,17 @@ class DisclosureControl(Mechanism):
             raise IncompatibleBlocksError(f"{self.unit} attribute", rule, params.did_you_mean(name, known), value=name)
         return known[name]
 
+    def is_of_unit(self, columns: Sequence[Attribute], space: DatasetSpace) -> bool:
+        """Whether the columns of a table are the attributes of the unit."""
+        return {a.name for a in columns} == {a.name for a in self.attributes(space)}
+
     def rows_of(self, table: GivenTable, space: DatasetSpace) -> GivenTable:
         """The table as it was given, when it has a row for each record of the unit.
 
         Raises:
             ReleaseError: the rows are records of something else.
         """
-        if {a.name for a in table.attributes} != {a.name for a in self.attributes(space)}:
+        if not self.is_of_unit(table.attributes, space):
             rule = f"does not have the attributes of a {self.unit} as its columns"
             raise errors.ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
         return table
@@ -261,9 +271,10 @@ def small_space(most: int | None = None) -> UnorderedRecords:
 
 
 MOST_CELLS = 1_000_000
-"""A base with more cells than this is refused."""
+"""A base with more cells than this is not listed: for a law, or by a release that goes through all cells one by one."""
 MOST_READ = 1 << 26
-"""A base by another attribute with more cells (of 8 bytes) than this is not counted in batches: the whole table is read."""
+"""A base of which all possible cells would take more than so many times 8 bytes is not counted in batches: the whole table is
+read, and those cells are counted that occur."""
 SUPPRESSED = "x"
 """What an outcome has in place of a suppressed number."""
 
@@ -342,17 +353,31 @@ class Layout:
         numbers = list(values)
         hidden = np.asarray([number == SUPPRESSED for number in numbers], dtype=np.bool_)
         shown = [0 if number == SUPPRESSED else cast("int", number) for number in numbers]
-        return answers.answer_table([self._cells(table, unit, measure) for table in self.tables], shown, hidden)
+        return answers.answer_table([self.cells(table, unit, measure) for table in self.tables], shown, hidden)
 
-    def _cells(self, table: tuple[str, ...], unit: str, measure: str | None) -> answers.AnswerCells:
-        """The cells of one of the tables; the last attribute of the base is the fastest."""
-        own = [a for a in self.attributes if a.name in table]
-        places = np.indices([a.size for a in own]).reshape(len(own), -1) if own else np.zeros((0, 1), dtype=np.int64)
-        size = places.shape[1]
+    def cells(self, table: tuple[str, ...], unit: str, measure: str | None = None) -> answers.AnswerCells:
+        """The cells of one of the tables; the last attribute of the base is the fastest.
+
+        Args:
+            table: the attributes of the table.
+            unit, measure: as of `rows`.
+        """
+        own = self.in_order(table)
+        shape = [a.size for a in own]
+        columns = {}
+        for place, attribute in enumerate(own):
+            codes = tables.compact(np.arange(attribute.size), attribute.size).reshape([-1] + [1] * (len(own) - place - 1))
+            columns[attribute] = np.broadcast_to(codes, shape).reshape(-1)
+        size = math.prod(shape)
         return answers.AnswerCells(
-            query=Marginal(attributes=table, unit=unit), columns=dict(zip(own, places, strict=True)), size=size,
+            query=Marginal(attributes=table, unit=unit), columns=columns, size=size,
             measures=None if measure is None else (measure,) * size,
         )  # fmt: skip
+
+    def in_order(self, table: Iterable[str]) -> tuple[Attribute, ...]:
+        """The attributes of one of the tables in their order in the base."""
+        names = {*table}
+        return tuple(a for a in self.attributes if a.name in names)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -394,11 +419,31 @@ class TableRelease(DisclosureControl):
             if attribute.within in {a.name for a in attributes}:
                 rule = f"lies within {attribute.within}: most cells of a table of both are empty by definition"
                 raise IncompatibleBlocksError("attribute", rule, "publish one of the two", value=attribute.name)
-        size = math.prod(a.size for a in attributes)
+
+    def check_listed(self, space: DatasetSpace, what: str, instead: str) -> None:
+        """Refuse a base of more cells than are listed.
+
+        Args:
+            space: the dataset space.
+            what: what lists them.
+            instead: what to do instead.
+
+        Raises:
+            NotEnumerableError: it has more.
+        """
+        size = math.prod(a.size for a in self.layout(space).attributes)
         if size > MOST_CELLS:
-            raise errors.NotEnumerableError(
-                f"mechanism {self.name}", f"the tables span more than {MOST_CELLS:,} cells", value=size
-            )
+            rule = f"has tables that span {size:,} cells, and {what} lists at most {MOST_CELLS:,}"
+            raise errors.NotEnumerableError(f"mechanism {self.name}", rule, instead)
+
+    def listed(self, space: DatasetSpace) -> Layout:
+        """The cells that are published, to be listed for a law.
+
+        Raises:
+            NotEnumerableError: they are too many.
+        """
+        self.check_listed(space, "its law", "verify a miniature with fewer categories; a release lists no law")
+        return self.layout(space)
 
     def layout(self, space: DatasetSpace) -> Layout:
         """The cells that are published."""
@@ -407,7 +452,7 @@ class TableRelease(DisclosureControl):
 
     def base_counts(self, dataset: Dataset, space: DatasetSpace) -> CountVector:
         """n: the counts of the base of a dataset in its canonical form."""
-        layout = self.layout(space)
+        layout = self.listed(space)
         names = [a.name for a in self.attributes(space)]
         places = [names.index(a.name) for a in layout.attributes]
         counts = Counter(tuple(record[place] for place in places) for record in space.records(dataset, self.unit))
@@ -426,10 +471,18 @@ class TableRelease(DisclosureControl):
         None where it has more than `MOST_READ` cells, or the columns are not those of the unit.
         """
         attributes = [*self.layout(space).attributes, *(() if beside is None else (self.attribute(beside, space),))]
-        is_of_unit = {a.name for a in columns} == {a.name for a in self.attributes(space)}
-        if not is_of_unit or math.prod(a.size for a in attributes) > MOST_READ:
+        if not self.is_of_unit(columns, space) or math.prod(a.size for a in attributes) > MOST_READ:
             return None
         return (Marginal(attributes=tuple(a.name for a in attributes), unit=self.unit),)
+
+    def marginals(self, space: DatasetSpace) -> tuple[tuple[Marginal, Marginal], ...]:
+        """The published tables, each with the one that is counted for it: the same, in the order in which cells are released."""
+        layout = self.layout(space)
+        ordered = (tuple(a.name for a in layout.in_order(table)) for table in layout.tables)
+        return tuple(
+            (Marginal(attributes=table, unit=self.unit), Marginal(attributes=names, unit=self.unit))
+            for table, names in zip(layout.tables, ordered, strict=True)
+        )
 
     def base_by(self, table: tables.Countable, beside: str, space: DatasetSpace) -> BaseBy:
         """The counts of the base of a real table by another attribute."""
@@ -462,21 +515,53 @@ class CountTables(TableRelease):
         return set(attributes) in map(set, self.tables)
 
 
-class FixedTables(CountTables, Deterministic):
-    """Shared by the mechanisms whose published tables are a function of the true ones."""
+@define
+class StreamedTables(CountTables):
+    """Shared by the mechanisms whose tables may be larger than memory: each number is made from what is read of its own cell."""
 
     @abstractmethod
-    def numbers(self, base: CountVector, space: DatasetSpace) -> tuple[Hashable, ...]:
-        """The published value for each cell of the layout."""
+    def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
+        """The published numbers of some cells.
 
-    def output(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        """The published numbers, table by table."""
-        return self.layout(space).grouped(self.numbers(self.base_counts(dataset, space), space))
+        Args:
+            counts: their counts, or a row for each cell of its count and the sum of its keys.
+            source: randomness for these cells.
+        """
 
-    def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
-        return self.base_read(attributes, space)
+    @property
+    def withholds(self) -> cell_stream.Withheld | None:
+        """What says of counts whether they are withheld; None where none ever is."""
+        return None
 
-    def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
-        """The published tables: a row for each cell."""
-        self.check(space)
-        return self.layout(space).rows(self.numbers(self.base_of_table(table, space), space), self.unit)
+    def cells_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
+        """As of `grammar.ReleasesCells`: the published tables, if the cells of each large one can be listed in pieces."""
+        queries = self.marginals(space)
+        if not self.is_of_unit(attributes, space) or not cell_stream.can_be_streamed(queries, attributes, space):
+            return None
+        return tuple(read for _, read in queries)
+
+    def released_table(self, counts: AnyIntegers, space: DatasetSpace, source: Randomness) -> Table:
+        """The released table in memory: a row for each cell.
+
+        Args:
+            counts: as of `cell_numbers`, of all cells, one table after the other.
+            space: the dataset space.
+            source: the source of the release.
+        """
+        layout = self.layout(space)
+        made = cell_stream.made_in_ranges(self.cell_numbers, counts, source)
+        hidden = None if self.withholds is None else self.withholds(counts)
+        del counts  # which takes as much as the numbers, or twice as much
+        return answers.answer_table([layout.cells(table, self.unit) for table in layout.tables], made, hidden)
+
+    def stream(
+        self, attributes: tuple[Attribute, ...], space: DatasetSpace, run: workers.Run, sorter: sorting.Sorter
+    ) -> cell_stream.CellStream:
+        """What makes the same table without holding it; see `cell_stream.CellStream`."""
+        queries, layout = self.marginals(space), self.layout(space)
+        own: dict[Invariant, tuple[Marginal, Marginal]] = {query: (query, read) for query, read in queries}
+        return cell_stream.CellStream(
+            queries=queries, attributes=attributes, space=space, run=run, sorter=sorter, numbers=self.cell_numbers,
+            listed=lambda query: layout.cells(own[query][0].attributes, self.unit), withheld=self.withholds,
+            held=lambda table, query: table.cells(own[query][1].attributes).every(),
+        )  # fmt: skip

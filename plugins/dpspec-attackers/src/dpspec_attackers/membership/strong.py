@@ -98,6 +98,19 @@ def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(kept, scope=f"{near.scope}, of these {len(kept.pairs)} with one {unit} record more or less")
 
 
+def value_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
+    """The ordered pairs of datasets of one universe in which one record differs, where records may also be left out.
+
+    They are at most twice as far apart as datasets with and without a record.
+    """
+    distance, unit = inclusion_distance(spec)
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return risks.pairs_within(spec, distance * 2).only(one)
+
+
 def _replacement(spec: PrivacySpec) -> Number:
     """The largest distance of two datasets of one size in which one record differs.
 

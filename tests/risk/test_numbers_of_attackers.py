@@ -86,3 +86,21 @@ def test_the_others_are_anything_only_where_they_are_listed() -> None:
     report = dp.risk(large, attacker="hierarchical", **levels)
     assert stated(report, "mean posterior of the truth")[1] == ()
     assert "too many to list" in str(report.unknown)
+
+
+def test_the_noise_of_the_same_rho_is_no_more_exact_than_rho() -> None:
+    """On an unlimited space the smallest datasets give a lower bound of rho, which two changed records exceed."""
+    count = {"type": "marginal", "attributes": [], "where": {"sex": ["f"]}}
+    powers: list[RiskStatement] = []
+    for limit in ({"most": 2}, {}):
+        asked = dp.build(
+            space={"type": "records", "attributes": [SEX], **limit}, multiverse={"invariants": []},
+            input_divergence={"type": "hamming"}, output_divergence={"type": "d-nor"}, budget={"rho": "20"},
+            mechanism={"type": "geometric", "queries": [count], "ratio": "1/2"},
+        )  # fmt: skip
+        report = dp.risk(asked, attacker="attribute-restricted", attributes=["sex"], levels=["1/20"], distance=2)
+        powers += stated(report, "power of Gaussian noise of the same rho")[1]
+    small, large = powers
+    assert small.relation is Sense.EQUALS
+    assert large.relation is Sense.AT_LEAST
+    assert large.value.lower <= small.value.upper

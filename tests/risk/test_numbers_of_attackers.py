@@ -77,13 +77,13 @@ def test_samples_are_of_all_records(attacker: str) -> None:
 
 def test_the_others_are_anything_only_where_they_are_listed() -> None:
     """Of 20 bits one pair was taken for all others."""
-    response, levels = {"type": "randomised-response", "keep_probability": "3/4"}, {"priors": ["1/2"]}
+    response = {"type": "randomised-response", "keep_probability": "3/4"}
     small, large = (
         document({"type": "bit-vectors", "length": length}, response, {"type": "hamming-ordered"}, "ln(3)") for length in (3, 20)
     )
-    (own,) = stated(dp.risk(small, attacker="hierarchical", **levels), "mean posterior of the truth")[1]
+    (own,) = stated(dp.risk(small, attacker="hierarchical", priors=["1/2"]), "mean posterior of the truth")[1]
     assert own.relation is Sense.EQUALS
-    report = dp.risk(large, attacker="hierarchical", **levels)
+    report = dp.risk(large, attacker="hierarchical", priors=["1/2"])
     assert stated(report, "mean posterior of the truth")[1] == ()
     assert "too many to list" in str(report.unknown)
 

@@ -14,13 +14,18 @@ from dpspec_attackers.full_knowledge import StrongestAttacker
 from dpspec_attackers.independent_records import IndependentRecord
 from dpspec_attackers.membership import StrongMembership
 from dpspec_attackers.tester import AttributeRestricted, FrequentistTester
+from dpspec_divergences.counting import SymmetricDifference
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.extension.loader import installed
 from dpspec.grammar.attacker import Sense
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
 from tests.attacks import bayes
 
@@ -195,3 +200,50 @@ def test_no_limit_under_another_divergence_is_below_the_truth(seeds):
     below, tight = below_the_truth(seeds)
     assert below == []
     assert tight[True] > tight.total() / 6
+
+
+# --- membership, but for some outcomes --------------------------------------------------------------------
+
+
+def exceptions(seeds):
+    """Limits of membership that outcomes of more than the probability of failure exceed, and how many limits there were."""
+    wrong, limits = [], 0
+    space = UnorderedRecords(attributes=(Attribute(name="letter", categories=("a",)),), least=0, most=1)
+    for seed in seeds:
+        lot = Random(seed)
+        divergence, failure, prior = divergence_of(lot), Fraction(lot.choice([1, 5, 20, 40]), 100), bayes._prior(lot)
+        outcomes = range(lot.choice([2, 3, 4]))
+        weights = [[lot.choice([1, 1, 2, 3, 20, 100]) for _ in outcomes] for _ in range(2)]
+        inside, outside = ({o: Fraction(w, sum(one)) for o, w in enumerate(one)} for one in weights)
+        sides = [FiniteLaw.of(inside), FiniteLaw.of(outside)]
+        bound = max(divergence.between(*pair).upper for pair in (sides, sides[::-1]))
+        parameter = divergence.budget_parameters[0]
+        budget = divergence.budget_for(parameter, number(Fraction(int(float(bound) * 10**9) + 2, 10**9)))
+        spec = PrivacySpec(
+            space=space, multiverse=Trivial(), input_divergence=SymmetricDifference(), output_divergence=divergence,
+            budget=UniformBudget(parameter=parameter, value=budget),
+        )  # fmt: skip
+        after = {o: prior * inside[o] / (prior * inside[o] + (1 - prior) * outside[o]) for o in outcomes}
+        try:
+            said = StrongMembership(priors=[prior], failure=failure).worst_case(spec)
+        except DpspecError:
+            continue
+        for one in said:
+            beyond = {
+                "largest posterior of membership": [o for o in outcomes if number(after[o]) > one.value.upper],
+                "least posterior of membership": [o for o in outcomes if number(after[o]) < one.value.lower],
+                "largest posterior by prior": [o for o in outcomes if number(after[o] / prior) > one.value.upper],
+            }.get(one.quantity, [])
+            limits += 1
+            if any(sum(law[o] for o in beyond) > failure for law in (inside, outside)):
+                wrong.append((seed, divergence, one))
+    return wrong, limits
+
+
+@pytest.mark.parametrize("seeds", [
+    pytest.param(range(150), marks=pytest.mark.slow), pytest.param(range(150, 3_000), marks=pytest.mark.long),
+], ids=["more", "many"])  # fmt: skip
+def test_outcomes_beyond_a_limit_of_membership_are_as_rare_as_is_said(seeds):
+    wrong, limits = exceptions(seeds)
+    assert wrong == []
+    assert limits > len(seeds)

@@ -104,3 +104,20 @@ def test_the_noise_of_the_same_rho_is_no_more_exact_than_rho() -> None:
     assert small.relation is Sense.EQUALS
     assert large.relation is Sense.AT_LEAST
     assert large.value.lower <= small.value.upper
+
+
+def test_membership_under_concentrated_privacy_is_about_rho_and_not_its_root() -> None:
+    """A large rho and its root: out of the data, an outcome of probability 2/3 makes membership less likely than was stated."""
+    laws = [{"dataset": [], "law": {"u": "1/3", "v": "2/3"}}, {"dataset": [["f"]], "law": {"u": "100/101", "v": "1/101"}}]
+    asked = dp.build(
+        space={"type": "records", "attributes": [SEX], "most": 1}, multiverse={"invariants": []},
+        input_divergence={"type": "symmetric-difference"}, output_divergence={"type": "d-nor"}, budget={"rho": "5/2"},
+        mechanism={"type": "listed-laws", "laws": laws, "otherwise": {"u": "1/3", "v": "2/3"}},
+    )  # fmt: skip
+    assert asked.mechanism is not None
+    assert dp.verify(asked.mechanism, asked.spec).outcome.value == "verified"
+    report = dp.risk(asked, attacker="strong-membership", failure="2/5", priors=["1/10"])
+    ((least,), _) = stated(report, "least posterior of membership")
+    member, other = Fraction(1, 10) * Fraction(1, 101), Fraction(9, 10) * Fraction(2, 3)
+    assert least.relation is Sense.AT_LEAST
+    assert least.value.lower <= member / (member + other)

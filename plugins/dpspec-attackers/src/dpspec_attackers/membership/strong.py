@@ -191,7 +191,9 @@ class StrongMembership(AttackerModel):
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         if bound.is_infinite:
             return self._said(Sense.AT_MOST, Bracket.exactly(exact.INFINITY), "nothing bounds the privacy loss")
-        return self._said(Sense.AT_MOST, *loss_bound(spec.output_divergence, bound, self.failure))
+        divergence = spec.output_divergence
+        budget = divergence.budget_for(divergence.budget_parameters[0], bound)  # rho, where the bound is its root
+        return self._said(Sense.AT_MOST, *loss_bound(divergence, budget, self.failure))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found = inclusion_candidates(spec)

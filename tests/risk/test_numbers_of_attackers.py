@@ -121,3 +121,13 @@ def test_membership_under_concentrated_privacy_is_about_rho_and_not_its_root() -
     member, other = Fraction(1, 10) * Fraction(1, 101), Fraction(9, 10) * Fraction(2, 3)
     assert least.relation is Sense.AT_LEAST
     assert least.value.lower <= member / (member + other)
+
+
+def test_a_list_without_records_has_no_first_one() -> None:
+    """It ended with an IndexError; the target is the first of as many records."""
+    space = {"type": "ordered-records", "attributes": [SEX], "least": 0, "most": 2}
+    count = {"type": "geometric", "queries": [{"type": "marginal", "attributes": ["sex"]}], "ratio": "1/2"}
+    asked = document(space, count, {"type": "symmetric-difference"})
+    report = dp.risk(asked, attacker="hierarchical", priors=["1/2"], distance=2)
+    (own,) = stated(report, "mean posterior of the truth")[1]
+    assert "mixtures over 3 equally likely" in own.theorem

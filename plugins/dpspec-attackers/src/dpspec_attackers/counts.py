@@ -613,4 +613,4 @@ class Hierarchical(CountAttacker):
             rule = "are too many to list, so that the others cannot be anything"
             raise errors.NotEnumerableError(f"datasets of {spec.space.name}", rule, "name pairs: --set 'worlds=[[X, Y]]'")
         pairs: Sequence[tuple[Any, Any]] = found.pairs
-        return [(x, y) for x, y in pairs if x[1:] == y[1:] and x[0] > y[0]]
+        return [(x, y) for x, y in pairs if len(x) == len(y) and x[1:] == y[1:] and x[0] > y[0]]

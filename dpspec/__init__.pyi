@@ -1635,8 +1635,8 @@ def hierarchical(
         distance: the largest distance of a dataset and its contrary, in the unit of the input divergence [exact number in
             (0, inf); default 1].
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
-            without them, in a space of vectors, the target is the first entry and the others are anything [list of list of
-            text, an integer, or a list of them].
+            without them, in a small space of vectors, the target is the first entry and the others are anything [list of
+            list of text, an integer, or a list of them].
     """
 
 def hockey_stick(

@@ -135,7 +135,7 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         a report on all that the specification states; or the verdict, with its method, scope, assumptions and witness.
 
     Raises:
-        ParameterError: five blocks alone, of which nothing is claimed.
+        ParameterError: five blocks alone, of which nothing is claimed; or a file with an argument about one mechanism.
 
     >>> import dpspec as dp
     >>> answers = dp.bit_vectors(length=3)
@@ -155,6 +155,9 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
         if document is not subject and not isinstance(subject, (str, Path)):
             advice = "give what is claimed to satisfy them first: verify(mechanism, specification)"
             raise ParameterError("verify", "has five blocks, and nothing that is claimed to satisfy them", advice)
+        if sampling:
+            rule = "belongs to one mechanism or function, and a file may state several claims"
+            raise ParameterError(next(iter(sampling)), rule, "write verify(mechanism, specification, ...)")
         return verify_document(document)
     spec = as_document(against).spec
     if isinstance(subject, Mechanism):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
     from dpspec.grammar.mechanism import (
         Claim as Claim,
+        CountErrors as CountErrors,
         CountLaws as CountLaws,
         ExchangesValues as ExchangesValues,
         Kept as Kept,
@@ -96,6 +97,7 @@ _HOMES = {
     ),
     "dpspec.grammar.mechanism": (
         "Claim",
+        "CountErrors",
         "CountLaws",
         "Kept",
         "KnownPower",

@@ -285,6 +285,17 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class CountErrors(Protocol):
+    """A mechanism with `CountLaws` that states for which counts its errors are those of smaller ones; optional.
+
+    Without it a margin is known for the counts alone for which it was computed, and released numbers have none.
+    """
+
+    def last_count(self, space: DatasetSpace) -> int:
+        """A count whose errors, with those of smaller counts, are all: a larger count has the law of Y - n of one of them."""
+
+
+@runtime_checkable
 class StatesMemory(Protocol):
     """A mechanism that holds more than its table, and states how much; optional."""
 

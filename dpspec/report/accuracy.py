@@ -22,8 +22,8 @@ def margins(document: SpecDocument, released: Path | None = None) -> JsonData | 
         released: the folder of a release under this file.
 
     Returns:
-        what the renderer ``margins`` answers: `tables`, `unknown`, `joint`, and for people `heads`, `rows`, `plain`, `notes`;
-        with a release also `published`.
+        what the renderer ``margins`` answers: `tables`, `unknown`, `joint`, and for people `heads`, `rows`, `plain`, `notes`,
+        `largest_count`; with a release also `published`.
         None where no package contributes it, or where the file names no mechanism.
     """
     found = contributed(RENDERERS).get("margins")
@@ -33,5 +33,5 @@ def margins(document: SpecDocument, released: Path | None = None) -> JsonData | 
         return dict(found.load()(document, released))
     except DpspecError as fault:
         unknown = [{"table": "all", "reason": str(fault)}]
-        empty: JsonData = {"tables": [], "heads": [], "rows": [], "plain": [], "notes": []}
+        empty: JsonData = {"tables": [], "heads": [], "rows": [], "plain": [], "notes": [], "largest_count": None}
         return empty | {"unknown": unknown, "joint": None, "published": None}

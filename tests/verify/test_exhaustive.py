@@ -15,6 +15,7 @@ from dpspec.base.errors import (
     IncompatibleBlocksError,
     NotInSpaceError,
     NotInUniverseError,
+    ParameterError,
     PluginContractError,
 )
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
@@ -281,6 +282,13 @@ def test_given_datasets_without_a_pair_verify_nothing(datasets: Any, spec: Any, 
     found = dpspec.verify(subject, spec, datasets=datasets)
     assert found.outcome is Outcome.UNDECIDED
     assert "nothing to compare" in found.reason
+
+
+@pytest.mark.parametrize("given", [{"datasets": [(0, 0, 0), (0, 0, 1)]}, {"eror": "1/100"}], ids=["datasets", "misspelt"])
+def test_a_file_takes_no_arguments_about_one_mechanism(given: Any) -> None:
+    """They were ignored, so that all datasets were compared where two were named."""
+    with pytest.raises(ParameterError, match=r"write verify\(mechanism, specification"):
+        dpspec.verify("specs/randomised-response.dpspec.toml", **given)
 
 
 @pytest.mark.reference("B-X1")

@@ -188,11 +188,39 @@ def test_an_attribute_that_is_called_like_another_column_has_a_column_of_its_own
     assert header == "query,value_,query_,value,margin_95,status"
 
 
-def test_what_is_only_known_for_some_counts_is_not_said_of_all():
-    claim = dp.spec(space=dp.records(colour=3), distance="hamming", standard="pure", epsilon="inf")
-    mechanism = dp.random_rounding(tables=[["colour"]], base=3)
-    found = dp.accuracy(dp.SpecDocument(id="rounded", title="Rounded counts", spec=claim, mechanism=mechanism))
-    assert str(found).startswith("In 95 % of releases, a published number is within its margin of a true count up to 200.")
+ROUNDED = """\
+schema = 1
+id = "rounded"
+title = "Rounded counts"
+[space]
+type = "records"
+attributes = [{ name = "colour", categories = ["red", "blue"] }]
+[input_divergence]
+type = "hamming"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "conventional-rounding"
+tables = [["colour"]]
+base = %s
+"""
+
+
+@pytest.mark.parametrize(("base", "margin"), [(5, "2"), (1_000, "500"), (10_000, "")])
+def test_released_numbers_have_the_margin_of_all_counts(tmp_path, base, margin):
+    """Rounding to multiples of 1,000 moves a count of 500 by 500; for counts up to 200 alone the margin is 200."""
+    spec, table = written(tmp_path, ROUNDED % base), tmp_path / "table.csv"
+    table.write_text("\n".join(["colour", *["red"] * 1_500, *["blue"] * 450]) + "\n", encoding="utf-8")
+    dp.release(spec, table, tmp_path / "out", unverified=True)
+    found = dp.accuracy(spec, tmp_path / "out", out=tmp_path / "margins.csv")
+    rows = rows_of(tmp_path / "margins.csv")
+    assert [row["margin_95"] for row in rows] == [margin] * 2
+    true = {"red": 1_500, "blue": 450}
+    assert all(not margin or abs(int(row["value"]) - true[row["colour"]]) <= int(margin) for row in rows)
+    some = "In 95 % of releases, a published number is within its margin of a true count up to 200."
+    assert str(found).startswith(some) is (not margin)
 
 
 def test_what_is_not_known_is_said(files, tmp_path):

@@ -567,7 +567,7 @@ class Hierarchical(CountAttacker):
         priors: p, the prior probability of what is true of the target, in (0, 1).
         distance: the largest distance of a dataset and its contrary, in the unit of the input divergence.
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
-            without them, in a space of vectors, the target is the first entry and the others are anything.
+            without them, in a small space of vectors, the target is the first entry and the others are anything.
 
     >>> from dpspec_divergences.routes import pure_spec
     >>> said = Hierarchical(priors=["1/2"]).worst_case(pure_spec(epsilon="ln(3)"))[0]
@@ -608,5 +608,9 @@ class Hierarchical(CountAttacker):
         if not spec.space.is_ordered:
             rule = f"cannot be read off a space of {spec.space.name}, which has no first entry"
             raise errors.AttackerMisfitError("worlds", rule, "name pairs (x, x') of datasets that differ in the target alone")
-        pairs: Sequence[tuple[Any, Any]] = risks.pairs_within(spec, self.distance).pairs
-        return [(x, y) for x, y in pairs if x[1:] == y[1:] and x[0] > y[0]]
+        found = risks.pairs_within(spec, self.distance)
+        if not found.complete:
+            rule = "are too many to list, so that the others cannot be anything"
+            raise errors.NotEnumerableError(f"datasets of {spec.space.name}", rule, "name pairs: --set 'worlds=[[X, Y]]'")
+        pairs: Sequence[tuple[Any, Any]] = found.pairs
+        return [(x, y) for x, y in pairs if len(x) == len(y) and x[1:] == y[1:] and x[0] > y[0]]

@@ -28,6 +28,7 @@ from dpspec.plugin import (
     RiskStatement,
     Sense,
     Text,
+    blocks,
     define,
     errors,
     exact,
@@ -308,7 +309,7 @@ class ArbitraryPrior(AttackerModel):
         the two themselves counts.
         """
         space, held = spec.space, spec.multiverse.induced_by()
-        length = getattr(space, "length", None) or getattr(space, "most", None)
+        length = _most_records(spec)
         chain = exact.INFINITY
         if held == () and length is not None:
             chain = self._allowed_step(spec) * number(length)
@@ -420,6 +421,16 @@ class ArbitraryPrior(AttackerModel):
             chances = [chance(world, r, held, factor) for world, r, held in ratios]
             worst, right = f"{theorem}, the worst record", f"{known}, and right"
             yield said(TAIL, at(factor=factor), Sense.EQUALS, max(chances), worst, right, trivial=1)
+
+
+def _most_records(spec: PrivacySpec) -> int | None:
+    """The largest number of records of a dataset, of the unit whose replacement has a distance; None where it is not bounded."""
+    space, counted = spec.space, spec.input_divergence.counted_unit()
+    most, units = blocks.sizes_of(space)[1], space.units
+    if len(units) < 2 or counted == units[0]:
+        return most
+    inside = None if counted is None else blocks.nesting_of(space).most_within(counted, units[0])
+    return None if most is None or inside is None else most * inside
 
 
 def chance(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:

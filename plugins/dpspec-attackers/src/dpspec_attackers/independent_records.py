@@ -35,7 +35,13 @@ from dpspec.plugin import (
     errors,
     risks,
 )
-from dpspec_attackers.membership.strong import inclusion_candidates, inclusion_pairs, replacement_candidates, replacement_pairs
+from dpspec_attackers.membership.strong import (
+    inclusion_candidates,
+    inclusion_pairs,
+    replacement_candidates,
+    replacement_pairs,
+    value_pairs,
+)
 from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
 from dpspec_attackers.semantics import pure_bound, said
@@ -124,10 +130,11 @@ class IndependentRecord(AttackerModel):
         certain = tuple(candidates.published(partial(self._allowed, spec, is_replaced)))
         if candidates.bound is None:
             return certain
-        pairs = replacement_pairs(spec) if is_replaced else inclusion_pairs(spec)
+        included = value_pairs if self.inclusion == 1 else inclusion_pairs  # the others alone may be too few for the space
+        pairs = (replacement_pairs if is_replaced else included)(spec)
         complete, scope, work, compared = pairs.complete, pairs.scope, 0, set[Likelihoods]()
         computed = set[int]()  # laws are kept by the table, so that none takes the place of another
-        families = _families(pairs.pairs, risks.laws_of(mechanism, spec), spec, replaced=is_replaced)
+        families = _families(pairs.pairs, risks.laws_of(mechanism, spec), spec, replaced=self.inclusion == 1)
         for place, (without, laws) in enumerate(families):
             if work > risks.MOST_WORK:
                 complete, scope = False, f"{scope}; {place:,} beliefs compared, more would exceed the limit of work"
@@ -142,18 +149,18 @@ class IndependentRecord(AttackerModel):
             columns = ([law.weights.get(outcome, 0) for outcome in outcomes] for law in everyone)
             totals = tuple(law.total for law in everyone)
             compared |= {(weights, totals) for weights in zip(*columns, strict=True)}
-        found = [risk for weights, totals in compared for risk in self._risks(weights, totals, is_replaced=is_replaced)]
+        found = [risk for weights, totals in compared for risk in self._risks(weights, totals)]
         if not found:
             raise errors.NoFormulaError("value", "below 1 needs two different values of the target", "ask with value = 1")
         relation = Sense.EQUALS if complete else Sense.AT_LEAST
         own = self._said(relation, Bracket.exactly(max(found)), f"exact Bayes (Kazan 2025, Definition 5), {scope}")
         return (*certain, *candidates.left_open(own))
 
-    def _risks(self, weights: tuple[int, ...], totals: tuple[int, ...], *, is_replaced: bool) -> Iterator[Fraction]:
+    def _risks(self, weights: tuple[int, ...], totals: tuple[int, ...]) -> Iterator[Fraction]:
         """The risk of each value at one outcome, against the value that makes the outcome least probable."""
         both, other, out = self.inclusion * self.value, self.inclusion * (1 - self.value), 1 - self.inclusion
         masses = [Fraction(weight, total) for weight, total in zip(weights, totals, strict=True)]
-        missing = Fraction(0) if is_replaced else masses.pop()
+        missing = masses.pop() if out else Fraction(0)
         if other and len(masses) == 1:
             return
         least, next_least = (*heapq.nsmallest(2, masses), Fraction(0))[:2]

@@ -147,6 +147,10 @@ class _Sampled(AttackerModel):
             raise errors.AttackerMisfitError(
                 "population", "is not known, so that no sample can be drawn from it", "give population = 3"
             )
+        size = spec.space.cardinality()
+        if size is None or size > MOST_WORLDS:
+            rule = f"has more than {MOST_WORLDS:,} datasets, so that not all records are known"
+            raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "ask about fewer records or categories")
         held = list(_datasets(spec))
         records = tuple(dict.fromkeys(record for dataset in held for record in dataset))
         if len(records) ** self.population > MOST_WORLDS:

@@ -299,11 +299,11 @@ class AttributeRestricted(AttackerModel):
             theorem = f"zero-concentrated privacy of these answers, {looked.scope}"
             yield said(SPENT, (), looked.sense, rho, theorem, self.assumption)
         if isinstance(spec.output_divergence, DNor) and not rho.upper.is_infinite and rho.lower > 0:
-            noise = laws.GaussianShift(rho.upper * 2)
+            least, most = (laws.GaussianShift(end * 2) for end in (rho.lower, rho.upper))
             for level in self.levels:
-                power = laws.largest_power(noise, level)
+                power = Bracket(lower=laws.largest_power(least, level).lower, upper=laws.largest_power(most, level).upper)
                 about = "Phi(Phi^-1(level) + sqrt(2 rho)), an approximation of discrete noise (Kifer et al. 2022, Section 8)"
-                yield said(APPROXIMATION, at(level=level), Sense.EQUALS, power, about, self.assumption, trivial=1)
+                yield said(APPROXIMATION, at(level=level), looked.sense, power, about, self.assumption, trivial=1)
 
     def _places(self, spec: PrivacySpec) -> tuple[str, tuple[int, ...]]:
         """The unit, and where its secret attributes stand in a record."""

@@ -282,8 +282,8 @@ def _accuracy(document: SpecDocument) -> Iterator[str]:
         yield f"- {margin}, in the table of {'; '.join(tables[:MOST_MARGINS])}{more}."
     if len(by_margin) > MOST_MARGINS:
         yield f"- {len(by_margin) - MOST_MARGINS} more margins are left out here."
-    if any(table["source"] == "counts" for table in found["tables"]):
-        yield "That was computed for true counts up to 200."
+    if found["largest_count"] is not None:
+        yield f"That was computed for true counts up to {found['largest_count']}."
     if found["unknown"]:
         yield "For the other published numbers it is unknown."
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import dpspec as dp
 from dpspec.plugin import Bracket, Marginal, ParameterError, blocks, errors, number, params, tables
+from dpspec.plugin.applications import count
 from dpspec_disclosure.changes import Change, changes
 from dpspec_disclosure.design_risk import TABLE, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposure, Share, each_attribute
@@ -298,7 +299,7 @@ def _grid(secrets: Sequence[SecretExposure]) -> list[str]:
             _number(belief.low, belief.high), _number(belief.guess_low, belief.guess_high),
             "-" if belief.largest is None else f"{float(belief.largest):.4g}",
         )  # fmt: skip
-        rows.append((_of(one), f"{len(one.known)} attributes", _counted(one.determined), *beliefs))
+        rows.append((_of(one), count(len(one.known), "attribute"), _counted(one.determined), *beliefs))
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
     return ["  " + "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 

@@ -9,7 +9,8 @@ For a published number Y of a true number n and a level L,
 * **Noise that is added to counts** (`grammar.NoisyCount`): the law of Y - n is that of the noise, symmetric about 0 and the same
   whatever the data are. Margin and deviation are exact; on the line they are brackets of a relative width below 10^-12.
 * **Numbers whose law depends on the true count** (`grammar.CountLaws`, as of cell keys and random rounding): the largest margin,
-  deviation and bias over true counts from 0 to 200, from exact laws.
+  deviation and bias over all true counts where the mechanism states after which ones errors repeat (`grammar.CountErrors`), else
+  over those from 0 to 200, from exact laws. Released numbers have a margin only where it holds for all counts.
 * **Records that exchange values** (swapping, `grammar.ExchangesValues`): runs of the mechanism on the *released* table, in which
   what was released takes the place of the truth. The margin of a cell is an upper confidence limit of its quantile: the k-th
   smallest of so many runs, k the least with P(Binomial(runs, L) < k) >= L (David and Nagaraja 2003, Section 7.1). It says how
@@ -47,6 +48,7 @@ from dpspec.plugin import (
     Mechanism,
     Table,
     answers,
+    blocks,
     errors,
     exact,
     grammar,
@@ -74,7 +76,9 @@ else:
     np = late_module("numpy")
 
 LARGEST_COUNT = 200
-"""Laws that depend on the true count are evaluated for true counts up to this one."""
+"""Laws that depend on the true count are evaluated for true counts up to this one, where errors are not known to repeat."""
+MOST_COUNTS = 4096
+"""Where they repeat, they are evaluated up to this one at most: about a second."""
 RUNS = 200
 MOST_CELLS = 1_000_000
 """The largest number of cells of one table in the output."""
@@ -99,6 +103,7 @@ class NumberAccuracy:
         coverage_of_all: how often a number is within `margin_of_all`.
         words: the table in words.
         note: a further remark on the numbers.
+        is_of_all_counts: whether the margin holds for every true count.
     """
 
     table: str
@@ -113,6 +118,7 @@ class NumberAccuracy:
     coverage_of_all: Bracket | None = None
     words: str = ""
     note: str = ""
+    is_of_all_counts: bool = True
 
     def data(self) -> dict[str, Any]:
         """The entry of ``--format json``."""
@@ -289,11 +295,12 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
         if isinstance(mechanism, grammar.ExchangesValues):
             reason += "; give a release, and runs are simulated"
         return [], [(f"mechanism {mechanism.name}", reason)]
+    last = _last_count(mechanism, space)
     found: list[NumberAccuracy] = []
     unknown: list[tuple[str, str]] = []
     for attributes in mechanism.counted_tables(space):
         table = Marginal(attributes=tuple(attributes), unit=space.units[0])
-        laws_of = [mechanism.count_law(attributes, true, space) for true in range(LARGEST_COUNT + 1)]
+        laws_of = [mechanism.count_law(attributes, true, space) for true in range((LARGEST_COUNT if last is None else last) + 1)]
         known = [None if law is None else _errors(law, true) for true, law in enumerate(laws_of)]
         complete = [one for one in known if one is not None]
         if len(complete) < len(known):
@@ -301,8 +308,22 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
         elif not any(complete):
             unknown.append((str(table), "it publishes no number"))
         else:
-            found.append(attrs.evolve(_worst(str(table), complete, _cells(table, space), level), words=fact_in_words(table)))
+            worst = _worst(str(table), complete, _cells(table, space), level)
+            if last is None:
+                note = f"numbers with a true count above {LARGEST_COUNT} may be further off"
+                worst = attrs.evolve(worst, is_of_all_counts=False, note="; ".join(filter(None, (worst.note, note))))
+            found.append(attrs.evolve(worst, words=fact_in_words(table)))
     return found, unknown
+
+
+def _last_count(mechanism: Mechanism, space: DatasetSpace) -> int | None:
+    """A true count such that the errors of all others are among those of counts up to it; None where no such one is known."""
+    largest = blocks.sizes_of(space)[1]
+    if isinstance(mechanism, grammar.CountErrors) and grammar.states_itself(mechanism, "last_count"):
+        last = mechanism.last_count(space)
+        if last <= MOST_COUNTS:
+            return last
+    return largest if largest is not None and largest <= LARGEST_COUNT else None
 
 
 def _errors(law: Law, true: int) -> dict[int, Fraction] | None:
@@ -556,7 +577,7 @@ def margins_of_files(files: Sequence[Mapping[str, int]], known: Accuracy) -> lis
         sizes = [files[place][query] for place in holders]
         dealt = [accuracies] * len(holders) if _one_margin(accuracies) else _dealt(accuracies, sizes)
         for place, own in zip(holders, dealt, strict=True):
-            if query not in unknown and _one_margin(own):
+            if query not in unknown and _one_margin(own) and all(table.is_of_all_counts for table in own):
                 margins[place][query] = upper_in_words(own[0].margin)
     return margins
 

@@ -159,7 +159,8 @@ def margins(known: Accuracy) -> dict[str, Any]:
         known: what follows from the specification.
 
     Returns:
-        `heads` and `rows` of a grid; `plain`, pairs of a table in words and its margin; `notes`, sentences.
+        `heads` and `rows` of a grid; `plain`, pairs of a table in words and its margin; `notes`, sentences; `largest_count`, up
+        to which true count all of that is known; None for all counts.
     """
     percent = f"{float(100 * known.level):g} %"
     shown = known.tables[:MOST_ROWS]
@@ -177,6 +178,7 @@ def margins(known: Accuracy) -> dict[str, Any]:
     return {
         "heads": ["table", "error", "numbers", "standard deviation", f"margin ({percent})"], "rows": rows, "notes": notes,
         "plain": [[one.words, upper_in_words(one.margin, 3)] for one in known.tables],
+        "largest_count": None if all(one.is_of_all_counts for one in known.tables) else LARGEST_COUNT,
     }  # fmt: skip
 
 
@@ -202,7 +204,7 @@ def _headline(known: Accuracy, percent: str) -> str:
     """What the margins are."""
     if known.runs:
         return f"In simulated runs on the released table, counts stay within their margins in {percent} of runs."
-    if any(one.source == "counts" for one in known.tables):
+    if not all(one.is_of_all_counts for one in known.tables):
         return f"In {percent} of releases, a published number is within its margin of a true count up to {LARGEST_COUNT}."
     return f"In {percent} of releases, a published number is within its margin of the true one."
 

@@ -373,9 +373,10 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
         FailureProbabilityError: when the divergence has a delta that is not below `failure`.
         NoFormulaError: when no formula leads from the divergence to pure or to approximate privacy.
     """
+    bound = divergence.lipschitz(divergence.budget_parameters[0], budget)
     pure = MultDelta(delta=Fraction(0)).bounded_by(divergence)
     if pure is not None:
-        return Bracket.exactly(budget * pure[0]), "Kazan 2025, Corollary 32"
+        return Bracket.exactly(bound * pure[0]), "Kazan 2025, Corollary 32"
     own: Fraction | None = getattr(divergence, "delta", None)
     if own is not None and failure <= own:
         _check(own, failure)
@@ -384,7 +385,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
             "failure", f"must be above 0 for {divergence.name}", "write one such as 1/100", value="0"
         )
     if own is not None and (at_own := MultDelta(delta=own).bounded_by(divergence)) is not None:
-        return loss_of_approximate(budget * at_own[0], own, failure), "Kazan 2025, Theorem 35"
+        return loss_of_approximate(bound * at_own[0], own, failure), "Kazan 2025, Theorem 35"
     arrows = _arrows(divergence)
     if not arrows:
         rule = "is led to approximate privacy by no registered formula"

@@ -98,6 +98,19 @@ def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(kept, scope=f"{near.scope}, of these {len(kept.pairs)} with one {unit} record more or less")
 
 
+def value_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
+    """The ordered pairs of datasets of one universe in which one record differs, where records may also be left out.
+
+    They are at most twice as far apart as datasets with and without a record.
+    """
+    distance, unit = inclusion_distance(spec)
+
+    def one(left: Dataset, right: Dataset) -> bool:
+        return exchange(left, right, spec.space, unit) == (1, 1)
+
+    return risks.pairs_within(spec, distance * 2).only(one)
+
+
 def _replacement(spec: PrivacySpec) -> Number:
     """The largest distance of two datasets of one size in which one record differs.
 
@@ -178,7 +191,9 @@ class StrongMembership(AttackerModel):
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
         if bound.is_infinite:
             return self._said(Sense.AT_MOST, Bracket.exactly(exact.INFINITY), "nothing bounds the privacy loss")
-        return self._said(Sense.AT_MOST, *loss_bound(spec.output_divergence, bound, self.failure))
+        divergence = spec.output_divergence
+        budget = divergence.budget_for(divergence.budget_parameters[0], bound)  # rho, where the bound is its root
+        return self._said(Sense.AT_MOST, *loss_bound(divergence, budget, self.failure))
 
     def under(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
         found = inclusion_candidates(spec)

@@ -352,6 +352,10 @@ class CellKey(Perturbed):
         changes = self.rows[min(count, len(self.rows)) - 1].law() if count else ((0, Fraction(1)),)
         return FiniteLaw.of({count + change: p for change, p in changes if p})
 
+    def last_count(self, space: DatasetSpace) -> int:
+        """Larger counts have the last row."""
+        return len(self.rows)
+
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         return self.base_read(attributes, space)
 

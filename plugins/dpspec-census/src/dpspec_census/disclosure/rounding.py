@@ -158,6 +158,10 @@ class ConventionalRounding(RoundedTables, Deterministic):
         """The number is certain."""
         return FiniteLaw.point(self.shown(count)) if self.publishes(attributes) else None
 
+    def last_count(self, space: DatasetSpace) -> int:
+        """Above what is redacted, errors repeat with the base."""
+        return self.base + (self.redact_up_to or 0)
+
     @classmethod
     def examples(cls) -> Iterable[tuple[ConventionalRounding, DatasetSpace]]:
         """What the conformance kit checks it with."""
@@ -222,6 +226,10 @@ class RandomRounding(RoundedTables):
     def count_law(self, attributes: Sequence[str], count: int, space: DatasetSpace) -> Law | None:
         """One of the two multiples around the count."""
         return self._rounded(count) if self.publishes(attributes) else None
+
+    def last_count(self, space: DatasetSpace) -> int:
+        """Errors repeat with the base."""
+        return self.base
 
     def _rounded(self, count: int) -> FiniteLaw:
         quotient, rest = divmod(count, self.base)

@@ -54,6 +54,13 @@ with the records, so that the same cell is always changed in the same way. Then 
 the release is a function of the file (`kept-cell-key`). The guarantee of `cell-key` therefore protects only against those who
 do not have the keys. In both cases an empty cell stays empty and a change is bounded, so the published number limits the true
 one with certainty.
+
+## Large tables
+
+`conventional-rounding`, `random-rounding`, `cell-key` and `kept-cell-key` release tables of any number of cells, also of more
+than memory holds ([scale](scale.md)). `controlled-rounding` and `cell-suppression` search through all cells together. They
+accept tables whose attributes have at most 1,000,000 combinations. The law of any of these methods is listed for at most so
+many. A claim about a larger table stays undecided.
 """
 
 

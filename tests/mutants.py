@@ -299,8 +299,8 @@ MUTANTS = (
     Mutant(
         "partial search: the restricted tester is exact",
         "plugins/dpspec-attackers/src/dpspec_attackers/tester.py",
-        "at(level=level), looked.sense, power",
-        "at(level=level), Sense.EQUALS, power",
+        "at(level=level), looked.sense, power, theorem",
+        "at(level=level), Sense.EQUALS, power, theorem",
         "tests/attacks/test_optional_variants.py",
     ),
     Mutant(

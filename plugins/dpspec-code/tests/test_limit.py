@@ -1,7 +1,9 @@
 """Cutting calls: once each, and never the one who handles the cut."""
 
 import contextlib
+import gc
 import signal
+import sys
 import time
 
 import pytest
@@ -102,3 +104,25 @@ def test_a_cut_that_is_lost_is_made_again():
     except Cut:
         cuts.append("again")
     assert cuts == ["again"]
+
+
+def test_a_callback_of_the_collector_is_not_cut(monkeypatch):
+    """Hypothesis has one; what is raised in it is printed, and pytest makes a failure of it. The call is cut afterwards."""
+
+    def noticed(phase, info):
+        signal.raise_signal(signal.SIGVTALRM)
+        signal.raise_signal(signal.SIGVTALRM)
+
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    gc.callbacks.append(noticed)
+    try:
+        with cutting(lambda: 7, 600):
+            gc.collect()
+            gc.callbacks.remove(noticed)
+            with pytest.raises(Cut):
+                signal.raise_signal(signal.SIGVTALRM)
+    finally:
+        with contextlib.suppress(ValueError):
+            gc.callbacks.remove(noticed)
+    assert lost == []

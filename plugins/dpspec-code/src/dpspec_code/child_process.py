@@ -18,6 +18,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import faulthandler
+import gc
 import io
 import math
 import mmap
@@ -33,6 +34,7 @@ from collections.abc import Callable, Iterator
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import FrameType
 from typing import IO, Any, Generic, TypeVar
 
 import attrs
@@ -597,6 +599,14 @@ def _consume(target: ctypes.c_ulong) -> None:
             pass
 
 
+def _is_in_collector(frame: FrameType | None) -> bool:
+    """Whether a callback of the garbage collector is running: what is raised there is printed, and lost."""
+    callbacks = {getattr(callback, "__code__", None) for callback in gc.callbacks}
+    while frame is not None and frame.f_code not in callbacks:
+        frame = frame.f_back
+    return frame is not None
+
+
 @contextlib.contextmanager
 def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
     """Cut calls that do not end, while this context is open.
@@ -624,11 +634,11 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
         timers = timers[:1]
     seen = {number: -1 for number, _, _ in timers}
     had, sees_queue = Stopwatch(), account_of("self") is not None
-    cut, since = -1, 0
+    cut, since, waited = -1, 0, 0
 
-    def tick(number: int, _frame: Any) -> None:
+    def tick(number: int, frame: FrameType | None) -> None:
         """No call is cut twice at once: a second timer, or a late tick, must not interrupt the handler of the first."""
-        nonlocal cut, since, had
+        nonlocal cut, since, had, waited
         running = current()
         late = running >= 0 and seen[signal.Signals(number)] == running
         if number == signal.SIGALRM:
@@ -638,7 +648,8 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
             late = late and (not sees_queue or had.spent() >= ASLEEP * max(WALL, seconds))
         seen[signal.Signals(number)] = running
         since = since + 1 if running == cut else 0
-        if late and (running != cut or since >= LOST):
+        waited = waited + 1 if late and _is_in_collector(frame) else 0
+        if late and not 0 < waited < LOST and (running != cut or since >= LOST):
             cut, since = running, 0
             raise Cut(waited=number == signal.SIGALRM)
 

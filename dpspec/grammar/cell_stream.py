@@ -32,7 +32,7 @@ from dpspec.grammar import answers
 from dpspec.grammar.sorting import Packing, SortedRelease, SortedRows, Sorter
 from dpspec.grammar.table_batches import PartCounts, cells_wanted
 from dpspec.grammar.table_counts import CellsRead, Countable, cells_read, domain_of, occurring
-from dpspec.grammar.tables import Codes, NumberRange, Table, compact
+from dpspec.grammar.tables import Codes, NumberRange, Table, compact, number_cells
 from dpspec.grammar.workers import Columns, Run
 
 if TYPE_CHECKING:
@@ -500,24 +500,6 @@ class _SortedCounts:
             raise _unsorted()
 
 
-def number_cells(codes: Mapping[str, Codes], attributes: Sequence[Attribute], size: int) -> Integers:
-    """The numbers of cells in a table, whose first attribute is the slowest.
-
-    Args:
-        codes: the codes of the cells, of these attributes at least.
-        attributes: those of the table.
-        size: how many cells there are.
-
-    >>> number_cells({"sex": np.array([1, 0])}, [Attribute(name="sex", count=2)], 2).tolist()
-    [1, 0]
-    """
-    numbers = np.zeros(size, dtype=np.int64)
-    for attribute in attributes:
-        numbers *= attribute.size
-        numbers += codes[attribute.name]
-    return numbers
-
-
 def _unsorted() -> LibraryError:
     return LibraryError("sorted records", "are not sorted", "report it to the authors of the library")
 
@@ -577,5 +559,4 @@ __all__ = [
     "is_large",
     "made_in_ranges",
     "memory_of_piece",
-    "number_cells",
 ]

@@ -136,12 +136,9 @@ class Table(Countable):
         Raises:
             TableError: the combinations are more than 64-bit integers can number.
         """
-        check_numbered([self.attribute(name) for name in names])
-        key = np.zeros(len(self), dtype=np.int64)
-        for name in names:
-            key *= self.attribute(name).size
-            key += self.codes[name]
-        return key
+        attributes = [self.attribute(name) for name in names]
+        check_numbered(attributes)
+        return number_cells(self.codes, attributes, len(self))
 
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
@@ -477,6 +474,24 @@ def files_of(name: str, table: Table) -> dict[str, Table]:
 
 def _with_column(table: Table, attribute: Attribute, codes: Codes) -> Table:
     return Table(attributes=(attribute, *table.attributes), codes={**table.codes, attribute.name: codes})
+
+
+def number_cells(codes: Mapping[str, Codes], attributes: Sequence[Attribute], size: int) -> npt.NDArray[np.int64]:
+    """The numbers of cells in a table, whose first attribute is the slowest.
+
+    Args:
+        codes: the codes of the cells, of these attributes at least.
+        attributes: those of the table.
+        size: how many cells there are.
+
+    >>> number_cells({"sex": np.array([1, 0])}, [Attribute(name="sex", count=2)], 2).tolist()
+    [1, 0]
+    """
+    numbers = np.zeros(size, dtype=np.int64)
+    for attribute in attributes:
+        numbers *= attribute.size
+        numbers += codes[attribute.name]
+    return numbers
 
 
 def ranked(keys: Codes) -> tuple[npt.NDArray[np.int64], Codes, npt.NDArray[np.int64]]:

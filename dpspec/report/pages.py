@@ -165,7 +165,6 @@ class AnswerPage:
         made = self.given.words()
         return made.parts() if isinstance(made, Page) else made
 
-
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""
         return answer(self.given.command, self.given.exit_code, self.given.content)

@@ -360,8 +360,10 @@ class _Walk:
         if dataset not in self.labelled:
             found = []
             for label in self.spec.multiverse.labels(dataset, self.spec.space):
-                found.append(self.places.setdefault(label, len(self.names)))
-                self.names += [label] if found[-1] == len(self.names) else []
+                place = self.places.setdefault(label, len(self.names))
+                if place == len(self.names):
+                    self.names.append(label)
+                found.append(place)
             self.labelled[dataset] = tuple(found)
         return self.labelled[dataset]
 

@@ -319,7 +319,10 @@ def _realised(
 
 def reacts(view: View, pair: Pair, spec: PrivacySpec) -> bool:
     """Whether some answer of a view has different laws on two datasets."""
-    case = _case_on(view, pair, spec)
+    return _differs(_case_on(view, pair, spec))
+
+
+def _differs(case: Case | None) -> bool:
     return case is None or any(one != other for one, other in case)
 
 
@@ -334,8 +337,7 @@ EXACT = (NoisyCount, Report)
 
 def _attains(views: Sequence[View], change: RecordChange, pair: Pair, spec: PrivacySpec) -> bool:
     """Whether the laws on a pair are those of a change, which no dataset goes beyond, and not ones that these can simulate."""
-    moving = [view for view in views if reacts(view, pair, spec)]
     if all(type(view) in EXACT for view in views):
         return True
-    cases = [_case_on(view, pair, spec) for view in moving]
+    cases = list(filter(_differs, (_case_on(view, pair, spec) for view in views)))
     return None not in cases and Counter(itertools.chain.from_iterable(filter(None, cases))) == Counter(change.laws)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import random
 import sys
@@ -12,14 +11,15 @@ import polars as pl
 import pytest
 from dpspec_noise import DiscreteGaussian, Geometric
 from dpspec_release import draw as engine, spill
-from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
-from dpspec import installed, read
-from dpspec.base.errors import DpspecError, LibraryError, MissingLibraryError, PluginContractError
+from dpspec import read
+from dpspec.base.errors import LibraryError, MissingLibraryError, PluginContractError
 from dpspec.grammar import answers, cell_stream
 from dpspec.grammar.mechanism import cells_read
 from dpspec.plugin import define
+from tests import streamed
+from tests.streamed import released, wrong
 
 pytestmark = pytest.mark.usefixtures("unverified")
 
@@ -103,9 +103,7 @@ def people(count=400, seed=3):
 
 
 def as_file(path, rows):
-    frame = pl.DataFrame(rows, schema=dict.fromkeys(HEADER, pl.String), orient="row")
-    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[path.suffix](path)
-    return path
+    return streamed.as_file(path, pl.DataFrame(rows, schema=dict.fromkeys(HEADER, pl.String), orient="row"))
 
 
 def partitioned(folder, rows, parts, suffix=".parquet"):
@@ -115,29 +113,6 @@ def partitioned(folder, rows, parts, suffix=".parquet"):
     for place, (begin, end) in enumerate(itertools.pairwise(cuts)):
         as_file(folder / f"part-{place:03}{suffix}", rows[begin:end])
     return folder
-
-
-def released(path, table, out, **options):
-    """The digest of the released table, and the report without what names the run."""
-    registry = installed().registry
-    options = engine.Options(**{"unverified": True, "seed": 5, **options})
-    release = engine.draw(read(path), str(table), registry, out, options)
-    report = write(release, registry, out)
-    (file,) = out.glob("released.*")
-    left = {entry.name for entry in out.with_name(out.name + ".confidential").iterdir()}
-    assert left == {"lock", "placed.json"}
-    write_utility(release)
-    return hashlib.sha256(file.read_bytes()).hexdigest(), {k: v for k, v in report.items() if k not in {"table", "workers"}}
-
-
-def wrong(path, table, out, **options):
-    """The error of a release, which leaves nothing behind."""
-    with pytest.raises(DpspecError) as caught:
-        released(path, table, out, **options)
-    assert not list(out.glob("*"))
-    assert not out.with_name("out.confidential").exists()
-    assert "\n" not in str(caught.value)
-    return caught.value
 
 
 # --- the same bytes -------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import sys
 
@@ -11,12 +10,12 @@ import polars as pl
 import pytest
 from dpspec_census.disclosure import CellKey
 from dpspec_release import draw as engine, spill
-from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
 
 from dpspec import installed, read
-from dpspec.base.errors import DpspecError, MissingLibraryError, NotEnumerableError
+from dpspec.base.errors import MissingLibraryError, NotEnumerableError
 from dpspec.grammar import cell_stream
+from tests.streamed import as_file, released, wrong
 
 pytestmark = pytest.mark.usefixtures("unverified")
 
@@ -100,11 +99,6 @@ def people(count=400, seed=3, areas=6):
     })  # fmt: skip
 
 
-def as_file(path, frame):
-    {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[path.suffix](path)
-    return path
-
-
 def partitioned(folder, frame, parts, suffix=".parquet"):
     """The rows in so many files, in another order."""
     folder.mkdir()
@@ -113,27 +107,6 @@ def partitioned(folder, frame, parts, suffix=".parquet"):
     for place in range(parts):
         as_file(folder / f"part-{place:03}{suffix}", mixed[cuts[place] : cuts[place + 1]])
     return folder
-
-
-def released(path, table, out, **options):
-    """The digest of the released table, and the report without what names the run."""
-    registry = installed().registry
-    options = engine.Options(**{"unverified": True, "seed": 5, **options})
-    release = engine.draw(read(path), str(table), registry, out, options)
-    report = write(release, registry, out)
-    (file,) = out.glob("released.*")
-    left = {entry.name for entry in out.with_name(out.name + ".confidential").iterdir()}
-    assert left == {"lock", "placed.json"}
-    write_utility(release)
-    return hashlib.sha256(file.read_bytes()).hexdigest(), {k: v for k, v in report.items() if k not in {"table", "workers"}}
-
-
-def wrong(path, table, out, **options):
-    """The error of a release, which leaves nothing behind."""
-    with pytest.raises(DpspecError) as caught:
-        released(path, table, out, **options)
-    assert not list(out.glob("*"))
-    return caught.value
 
 
 @pytest.mark.parametrize(

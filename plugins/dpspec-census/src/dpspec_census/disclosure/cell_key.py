@@ -47,6 +47,7 @@ from dpspec.plugin import (
     late_module,
     params,
     sorting,
+    tables,
 )
 from dpspec_census.disclosure.tables import (
     CountVector,
@@ -63,7 +64,7 @@ from dpspec_census.disclosure.tables import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import AnyIntegers, Integers, Randomness, Table, tables, workers
+    from dpspec.plugin import AnyIntegers, Integers, Randomness, Table
 else:
     np = late_module("numpy")
 
@@ -280,7 +281,7 @@ class Perturbed(StreamedTables):
             piece = slice(first, first + _PIECE)
             codes = packing.codes({name: cells[piece]})
             for table, size, end in zip(layout.tables, sizes, ends, strict=True):
-                places = cell_stream.number_cells(codes, layout.in_order(table), len(cells[piece]))
+                places = tables.number_cells(codes, layout.in_order(table), len(cells[piece]))
                 for sums, column in zip(found[:, end - size : end], summands, strict=True):
                     np.add.at(sums, places, column[piece])
         return found.T
@@ -378,21 +379,13 @@ class CellKey(Perturbed):
         """Independent uniform keys."""
         return source.below(self.keys, count)
 
-    def release_sorted(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+    def streamed(self, stream: cell_stream.CellStream, batches: Iterable[Table]) -> sorting.SortedRelease:
+        """The cells of the base that have records are sorted and get their keys, and then add them up in each published table."""
+        base = self.layout(stream.space).attributes
+        drawn = cell_stream.DrawnSummands(base=base, run=stream.run, sorter=stream.sorter, draw=self.draw)
+        return stream.released_of_sums(drawn.pieces(self.summable_batches(batches)))
 
-        The cells of the base that have records are sorted and get their keys, and then add them up in each published table.
-        """
-        self.check(space)
-        drawn = cell_stream.DrawnSummands(base=self.layout(space).attributes, run=run, sorter=sorter, draw=self.draw)
-        return self.stream(attributes, space, run, sorter).released_of_sums(drawn.pieces(self.summable_batches(batches)))
+    release_sorted = Perturbed.by_sorting
 
     @classmethod
     def examples(cls) -> Iterable[tuple[CellKey, DatasetSpace]]:
@@ -451,24 +444,15 @@ class KeptCellKey(Perturbed, Deterministic):
         found = self.base_by(table, self.key, space)
         return self.cell_sums(found.cells, (found.counts, found.codes * found.counts), space)
 
-    def release_sorted(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
-
-        Each record adds its own key to the cells that it is in.
-        """
-        self.check(space)
+    def streamed(self, stream: cell_stream.CellStream, batches: Iterable[Table]) -> sorting.SortedRelease:
+        """Each record adds its own key to the cells that it is in."""
         pieces = (
             (batch.codes, np.stack([np.ones(len(batch), dtype=np.int64), batch.codes[self.key].astype(np.int64)], axis=1))
             for batch in self.summable_batches(batches)
         )
-        return self.stream(attributes, space, run, sorter).released_of_sums(pieces)
+        return stream.released_of_sums(pieces)
+
+    release_sorted = Perturbed.by_sorting
 
     @classmethod
     def examples(cls) -> Iterable[tuple[KeptCellKey, DatasetSpace]]:

@@ -55,7 +55,7 @@ from dpspec_census.disclosure.tables import (
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import AnyIntegers, Mask, Randomness, Table, cell_stream, sorting, tables, workers
+    from dpspec.plugin import AnyIntegers, Mask, Randomness, Table, cell_stream, sorting, tables
 else:
     np = late_module("numpy")
 
@@ -77,20 +77,8 @@ class RoundedTables(StreamedTables):
         first, *others = (given.cells(read.attributes).every() for _, read in self.marginals(space))
         return self.released_table(np.concatenate([first, *others]) if others else first, space, source)
 
-    def by_sorting(
-        self,
-        batches: Iterable[Table],
-        attributes: tuple[Attribute, ...],
-        space: DatasetSpace,
-        run: workers.Run,
-        sorter: sorting.Sorter,
-    ) -> sorting.SortedRelease:
-        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
-
-        A class states it as its `release_sorted` by itself, where it draws nothing else than in `cell_numbers`.
-        """
-        self.check(space)
-        return self.stream(attributes, space, run, sorter).released(batches)
+    def streamed(self, stream: cell_stream.CellStream, batches: Iterable[Table]) -> sorting.SortedRelease:
+        return stream.released(batches)
 
 
 @define

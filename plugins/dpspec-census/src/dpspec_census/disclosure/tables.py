@@ -554,14 +554,33 @@ class StreamedTables(CountTables):
         del counts  # which takes as much as the numbers, or twice as much
         return answers.answer_table([layout.cells(table, self.unit) for table in layout.tables], made, hidden)
 
-    def stream(
-        self, attributes: tuple[Attribute, ...], space: DatasetSpace, run: workers.Run, sorter: sorting.Sorter
-    ) -> cell_stream.CellStream:
-        """What makes the same table without holding it; see `cell_stream.CellStream`."""
+    @abstractmethod
+    def streamed(self, stream: cell_stream.CellStream, batches: Iterable[Table]) -> sorting.SortedRelease:
+        """The released table, of what is read of each cell.
+
+        Args:
+            stream: makes the same table without holding it.
+            batches: the records, in any order; they are read once.
+        """
+
+    def by_sorting(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same numbers of tables that are larger than memory (`grammar.ReleasesSorted.release_sorted`).
+
+        A class states it as its `release_sorted` by itself, where it draws nothing else than `streamed` and `cell_numbers` do.
+        """
+        self.check(space)
         queries, layout = self.marginals(space), self.layout(space)
         own: dict[Invariant, tuple[Marginal, Marginal]] = {query: (query, read) for query, read in queries}
-        return cell_stream.CellStream(
+        stream = cell_stream.CellStream(
             queries=queries, attributes=attributes, space=space, run=run, sorter=sorter, numbers=self.cell_numbers,
             listed=lambda query: layout.cells(own[query][0].attributes, self.unit), withheld=self.withholds,
             held=lambda table, query: table.cells(own[query][1].attributes).every(),
         )  # fmt: skip
+        return self.streamed(stream, batches)

@@ -6,7 +6,9 @@ author, and so is the law. Where the law can be computed, the two are compared o
 * every kind of change that the proof uses: records added, removed and replaced (also by records that the structure does not
   distinguish), two records that exchange positions, larger records with several members, and several changes at once;
 * next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
-  others, of the few kinds of records that these changes are about.
+  others, of the few kinds of records that these changes are about;
+* on the space itself, datasets of no, 9 and 99 records, and one record added or replaced in each, where a law is as quick to
+  compute for many records as for few: a mechanism may say of its law what is true for few records only.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -57,7 +59,8 @@ MOST_KINDS_LISTED, MOST_WITH_INVARIANTS, MOST_OF_ALL = 1_000, 100, 400
 comparison over 100 kinds takes about 0.4 s with the 64 tables of a census. The last number is for spaces that have no smaller
 reduced space in which everything varies that is read."""
 MOST_ANSWERS = 1_000
-"""A reduced space may have any number of kinds where no more answers than this are given on it, and invariants are tables."""
+"""A reduced space may have any number of kinds where no more answers than this are given on it, and invariants are tables. The
+space itself is used for many records where no more answers are given."""
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
@@ -73,6 +76,11 @@ MOST_CROWDED, CROWDS = 240, ((4, 2), (3, 3))
 others at most."""
 OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """The number of further records in both datasets; of samples fewer, since their laws are mixtures over all samples."""
+MANY_OTHERS = (9, 99)
+"""The number of further records on the space itself, where it has so many. Small spaces have at most four, and a mechanism may
+behave otherwise from a number of records on."""
+MOST_BESIDE_MANY = 2
+"""The number of changes that are compared next to many others."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
@@ -139,6 +147,15 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     Raises:
         ContradictedError: where they contradict each other on a pair of datasets; it names the mechanism.
     """
+    found = _on_few_records(mechanism, structure, spec)
+    if found.is_complete and not found.has_smaller_parameters:
+        with _elsewhere():
+            _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare_beside_many()
+    return found
+
+
+def _on_few_records(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
+    """The comparison on the space itself, where its laws are quick to compute, or on a reduced one."""
     if _is_quick(structure, spec.space):
         found = _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare()
         if found.compared:
@@ -335,6 +352,34 @@ class _LawPairs:
                     break
         return LawComparison(compared, missed, self.reason)
 
+    def compare_beside_many(self) -> None:
+        """Compare the costliest changes next to many equal records; raises where the law contradicts the proved constant.
+
+        What cannot be computed there is left out: the verdict does not rest on it.
+        """
+        views = self.structure.views
+        if self.structure.is_sampled or any(view.by_record for view in views):
+            return  # such laws grow with the power of the records
+        if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS:
+            return
+        known = Sensitivity(structure=self.structure, spec=self.spec)
+        _, changes = known.changes()
+        costs = known.costs(changes, PRECISIONS[0])
+        upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
+        space, attaining = self.spec.space, Attaining(sensitivity=known)
+        _, most = sizes_of(space)
+        numbers = sorted({number if most is None else min(number, most - 1) for number in MANY_OTHERS})
+        for gone, come in itertools.islice(self._exchanges(attaining, costs), MOST_BESIDE_MANY):
+            fewer: tuple[Record, ...] = ()
+            for number in numbers:
+                others = _others(gone, come, number)
+                more = [] if known.steps.added is None else [(fewer, others)]  # by one change after the other
+                for before, after in [(others + gone, others + come), *more]:
+                    for left, right in itertools.islice(pairs_of(before, after, space, known.steps.unit), 1):
+                        if left != right and self.spec.multiverse.share_universe(left, right, space):
+                            self._agree(attaining, left, right, upper)
+                fewer = others
+
     def _is_asked(self, left: Dataset, right: Dataset) -> bool:
         """Whether the claim speaks about the pair."""
         spec = self.spec
@@ -445,9 +490,7 @@ class _LawPairs:
             return False
         for one, other, laws in ((left, right, (before, after)), (right, left, (after, before))):
             distance = self.spec.distance(one, other)
-            if distance.is_infinite:
-                continue
-            proved = INFINITY if upper.is_infinite else rounded_product(upper, distance)
+            proved = INFINITY if upper.is_infinite or distance.is_infinite else rounded_product(upper, distance)
             derived = None if attaining is None else self._of_structure(attaining, one, other)
             limit = proved if derived is None else min(proved, derived.upper)
             beyond = self._is_beyond(*laws, limit)

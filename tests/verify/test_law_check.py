@@ -91,6 +91,36 @@ def test_a_law_that_tells_one_table_apart_contradicts_its_structure(women: int, 
         verify_claim(made, claim(distance, "ln(4)", space=UnorderedRecords(attributes=(SEX, AGE), least=least)))
 
 
+@define
+class FromNumber(Noisy):
+    """Noisy counts, and whether there are so many records, which small tables do not show."""
+
+    name: ClassVar[str] = "test-from-number"
+
+    number: Annotated[int, Integer(0)]
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        are_many = len(space.records(dataset, "person")) >= self.number
+        return product([*self.counts(dataset, space), FiniteLaw.point(are_many)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+@pytest.mark.parametrize("number", [5, 12, 90])
+@pytest.mark.parametrize("distance", [SymmetricDifference(), Neighbour(relation=AddRemove())], ids=lambda value: value.name)
+def test_a_law_that_tells_more_from_a_number_of_records_on_contradicts_its_structure(number: int, distance: Any) -> None:
+    with pytest.raises(PluginContractError, match="test-from-number.*states a structure that its own law contradicts"):
+        verify_claim(FromNumber(number=number), claim(distance, "ln(4)"))
+
+
+def test_a_law_that_tells_more_only_of_tables_outside_the_space_is_no_contradiction() -> None:
+    space = UnorderedRecords(attributes=(SEX, AGE), most=60)
+    assert verify_claim(FromNumber(number=61), claim(space=space)).outcome is Outcome.VERIFIED
+    with pytest.raises(PluginContractError, match="contradicts"):
+        verify_claim(FromNumber(number=60), claim(space=space))
+
+
 @pytest.mark.parametrize(("mechanism", "spec"), BROKEN, ids=lambda value: getattr(value, "name", ""))
 def test_verify_does_not_verify_a_broken_plugin(mechanism: Any, spec: PrivacySpec) -> None:
     """The entry of `dpspec verify` and `dp.verify`, which walks small spaces and tries pairs besides."""

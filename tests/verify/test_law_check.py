@@ -110,7 +110,7 @@ class FromNumber(Noisy):
 @pytest.mark.parametrize("number", [5, 12, 90])
 @pytest.mark.parametrize("distance", [SymmetricDifference(), Neighbour(relation=AddRemove())], ids=lambda value: value.name)
 def test_a_law_that_tells_more_from_a_number_of_records_on_contradicts_its_structure(number: int, distance: Any) -> None:
-    with pytest.raises(PluginContractError, match="test-from-number.*states a structure that its own law contradicts"):
+    with pytest.raises(PluginContractError, match=r"test-from-number.*states a structure that its own law contradicts"):
         verify_claim(FromNumber(number=number), claim(distance, "ln(4)"))
 
 

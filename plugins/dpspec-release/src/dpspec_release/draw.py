@@ -95,7 +95,7 @@ from dpspec.plugin.releases import (
 from dpspec_release.accuracy import Accuracy, known_accuracy
 from dpspec_release.batches import MOST_RECORDS, BatchRelease, SortingRelease, WrittenTable, memory_of_batches, write_batches
 from dpspec_release.households import HouseholdRelease, JoinedHouseholds
-from dpspec_release.spill import LEAST, duckdb, spilling
+from dpspec_release.spill import LEAST, MORE_MEMORY, duckdb, spilling
 
 SUFFIX = ".confidential"
 LEVEL = Fraction(19, 20)
@@ -914,11 +914,12 @@ def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
     pieces = (max(workers.parts, 1) + 1) * cell_stream.memory_of_piece() + memory_of_batches(columns)
     of_held = memory_of_counts(held, attributes)
     needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + of_held) + MOST_PER_NUMBER * of_held // 8 + pieces
-    if (most <= allowed or least <= needed + LEAST) and not any(_are_listed(table, attributes, spec.space) for table in cells):
+    too_many = any(_are_listed(table, attributes, spec.space) for table in cells)  # for any memory
+    if (most <= allowed or least <= needed + LEAST) and not too_many:
         return None
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the cells takes", "count fewer cells")
-    duckdb()
+    duckdb("count fewer cells" if too_many else MORE_MEMORY)
     return SortingPlan(
         counted=counted, invariants=(), by_digest=(), of_persons=(), strata=None, allowed=allowed, needed=needed
     )  # fmt: skip

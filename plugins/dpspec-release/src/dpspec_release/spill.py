@@ -31,8 +31,15 @@ SAMPLED = 4096
 """Rows by which ranges are cut, for each range."""
 
 
-def duckdb() -> ModuleType:
+MORE_MEMORY = "give --memory a size that the table fits into"
+"""What to do without the library, where memory may suffice."""
+
+
+def duckdb(instead: str = MORE_MEMORY) -> ModuleType:
     """The library.
+
+    Args:
+        instead: what to do without it.
 
     Raises:
         MissingLibraryError: it is not installed.
@@ -40,7 +47,6 @@ def duckdb() -> ModuleType:
     try:
         import duckdb as library
     except ImportError:
-        instead = "give --memory a size that the table fits into"
         raise errors.MissingLibraryError("table larger than memory", "duckdb", "dpspec-release[spill]", instead) from None
     return library
 
@@ -91,7 +97,7 @@ def _own_errors(library: ModuleType) -> Iterator[None]:
         raise KeyboardInterrupt from None
     except library.Error as problem:
         rule = f"cannot sort the table ({type(problem).__name__})"
-        raise errors.LibraryError("duckdb", rule, "give --memory a size that the table fits into") from None
+        raise errors.LibraryError("duckdb", rule, MORE_MEMORY) from None
 
 
 class SpillSorter(sorting.Sorter):

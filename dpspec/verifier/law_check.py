@@ -79,6 +79,8 @@ OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 MANY_OTHERS = (9, 99)
 """The number of further records on the space itself, where it has so many. Small spaces have at most four, and a mechanism may
 behave otherwise from a number of records on."""
+EQUAL = (*range(11), 99, 100)
+"""The numbers of equal records on which a theorem is compared with the law; next to each other, for claims about neighbours."""
 MOST_BESIDE_MANY = 2
 """The number of changes that are compared next to many others."""
 PRECISION = 16
@@ -211,9 +213,24 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
             if stated.holds and found.witness is not None:
                 rule = f"states a theorem that its own law contradicts: on a small space the claim is refuted by {found.witness}"
                 raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
+            if stated.holds:
+                with _elsewhere():
+                    _compare_theorem_on_many(mechanism, spec)
             return LawComparison(sum(result.pairs or 0 for result in found.universes))
         return LawComparison()
     return LawComparison()
+
+
+def _compare_theorem_on_many(mechanism: Mechanism, spec: PrivacySpec) -> None:
+    """Raise where equal records, up to 100 of them, refute a claim that a theorem says to hold; nothing where none do."""
+    unit, space = spec.space.units[0], spec.space
+    kinds = itertools.islice(itertools.product(*(itertools.islice(a.values(), 2) for a in space.attributes_of(unit))), 2)
+    for kind in kinds:
+        equal = (dataset for number in EQUAL for dataset, _ in pairs_of((kind,) * number, (), space, unit))
+        found = verify(mechanism, spec, datasets=list(dict.fromkeys(equal)))
+        if found.witness is not None:
+            rule = f"states a theorem that its own law contradicts: the claim is refuted by {found.witness}"
+            raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
 
 
 def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:

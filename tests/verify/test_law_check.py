@@ -291,6 +291,30 @@ def test_a_theorem_that_the_law_contradicts_is_a_fault_of_the_mechanism() -> Non
 
 
 @define
+class TheoremFromNumber(Theorem):
+    """The same theorem, of a mechanism that tells whether there are so many records."""
+
+    name: ClassVar[str] = "test-theorem-from-number"
+
+    number: Annotated[int, Integer(0)]
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        women, men = BY_SEX.answers(space.dataset(dataset), space)
+        return product([noise(women), FiniteLaw.point(women + men >= self.number)])
+
+    def proved(self, spec: PrivacySpec) -> ProvedBound:
+        return super().proved(spec)
+
+
+@pytest.mark.parametrize(
+    ("distance", "number"), [(SymmetricDifference(), 5), (SymmetricDifference(), 60), (Neighbour(relation=AddRemove()), 8)]
+)
+def test_a_theorem_that_many_records_refute_is_a_fault_of_the_mechanism(distance: Any, number: int) -> None:
+    with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
+        derive(TheoremFromNumber(number=number), claim(distance, "ln(4)"))
+
+
+@define
 class TheoremAlone(Theorem):
     """The same theorem, of a mechanism without a law on more than one record."""
 

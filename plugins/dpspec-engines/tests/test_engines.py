@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import os
-import shutil
 import sys
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
 
@@ -33,80 +33,15 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 ATTRIBUTES = (Attribute(name="stratum", count=300), Attribute(name="tenure", count=2), Attribute(name="county", count=60))
 SPACE = UnorderedRecords(attributes=ATTRIBUTES, unit="household")
 RECORDS = 20_000
-NEEDS = {Dask: ["distributed"], Ray: ["ray"], Spark: ["pyspark", "pandas", "pyarrow"]}
-
-KERNELS = '''
-import os
-import signal
-import time
-
-import numpy as np
-
-from dpspec.base.errors import TableError
-
-
-def doubled(part):
-    return {"row": 2 * part["row"]}
-
-
-def slow_first(part):
-    time.sleep(0.2 if part["row"][0] == 0 else 0)
-    return doubled(part)
-
-
-def dies_once(died, kernel, part):
-    """The first worker that has done a part kills its own process."""
-    done = kernel(part)
-    if not os.path.exists(died):
-        with open(died, "w") as file:
-            file.write(str(os.getpid()))
-        os.kill(os.getpid(), signal.SIGKILL)
-    return done
-
-
-def with_thing(thing, part):
-    return doubled(part)
-
-
-def always_dies(part):
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
-def broken(part):
-    raise TableError("row", "is wrong", "mend it", value=int(part["row"][0]))
-'''
-
-
-@pytest.fixture(scope="module")
-def kernels(tmp_path_factory: pytest.TempPathFactory) -> ModuleType:
-    """A module that every worker can import, as it can those of mechanisms."""
-    folder = tmp_path_factory.mktemp("kernels")
-    (folder / "kernels_of_engines.py").write_text(KERNELS, encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(folder))
-        patch.setenv("PYTHONPATH", str(folder), prepend=os.pathsep)
-        yield importlib.import_module("kernels_of_engines")
 
 
 @pytest.fixture(
     scope="module", params=[Threads, *(pytest.param(one, marks=pytest.mark.slow) for one in (Processes, Dask, Ray, Spark))]
 )
-def running(request: pytest.FixtureRequest, kernels: ModuleType) -> Workers:
-    """Workers of each kind; Dask gives a part up when two workers were lost with it."""
-    missing = [name for name in NEEDS.get(request.param, ()) if importlib.util.find_spec(name) is None]
-    if request.param is Spark and shutil.which("java") is None:
-        missing.append("Java")
-    if missing:
-        pytest.skip(f"engine not installed: {', '.join(missing)}")
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param is Dask:
-            patch.setenv("DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES", "1")
-            import dask
-
-            dask.config.refresh()
-        found = request.param()
-        yield found
-        found.close()
+def running(request: pytest.FixtureRequest, started: Callable[[type[Workers]], Workers]) -> Iterator[Workers]:
+    found = started(request.param)
+    yield found
+    found.close()
 
 
 @pytest.fixture(scope="module")

@@ -8,11 +8,11 @@ left out where they are not installed.
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import re
-import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -59,31 +59,24 @@ FAMILIES = {
 }  # fmt: skip
 """Family to specifications. Of SafeTab and of TopDown there are no five mechanisms."""
 
-NEEDS = {Dask: ["distributed"], Ray: ["ray"], Spark: ["pyspark", "pandas", "pyarrow"]}
-
 
 class Shared(Workers):
-    """Workers that one release leaves running for the next one."""
+    """Workers that one release leaves running for the next one; with another kernel, such as one that ends its worker."""
 
-    def __init__(self, inner: Workers) -> None:
-        self.inner, self.name = inner, inner.name
+    def __init__(self, inner: Workers, through: Callable[[Any], Any] = lambda kernel: kernel) -> None:
+        self.inner, self.name, self.through = inner, inner.name, through
 
     @property
     def parts(self) -> int:
         return self.inner.parts
 
     def map(self, kernel: Any, parts: Any) -> Any:
-        return self.inner.map(kernel, parts)
+        return self.inner.map(self.through(kernel), parts)
 
 
-@pytest.fixture(scope="module", params=[Embedded, Threads, Processes, Dask, Ray, Spark], ids=lambda cls: cls.name)
-def running(request: pytest.FixtureRequest) -> Iterator[Workers]:
-    missing = [name for name in NEEDS.get(request.param, ()) if importlib.util.find_spec(name) is None]
-    if request.param is Spark and shutil.which("java") is None:
-        missing.append("Java")
-    if missing:
-        pytest.skip(f"engine not installed: {', '.join(missing)}")
-    found = request.param()
+@pytest.fixture(scope="module", params=[Embedded, Threads, Processes, Dask, Ray, Spark], ids=lambda kind: kind.name)
+def running(request: pytest.FixtureRequest, started: Callable[[type[Workers]], Workers]) -> Iterator[Workers]:
+    found = started(request.param)
     yield found
     found.close()
 
@@ -131,7 +124,7 @@ def cut(found: dict[str, pl.DataFrame], parts: int, folder: Path) -> Path:
     return folder
 
 
-def released(spec: Any, table: Path, out: Path, workers: Workers) -> dict[str, str]:
+def released(spec: Any, table: Path, out: Path, workers: Shared) -> dict[str, str]:
     """The digest of each released file; the report names the table and the workers."""
     known = installed().registry
 
@@ -140,7 +133,7 @@ def released(spec: Any, table: Path, out: Path, workers: Workers) -> dict[str, s
             return getattr(known, name)
 
         def get(self, kind: str, name: str) -> Any:
-            return (lambda: Shared(workers)) if kind == "workers" else known.get(kind, name)
+            return (lambda: workers) if kind == "workers" else known.get(kind, name)
 
     options = draw.Options(seed=5, unverified=True, workers=workers.name)
     write(draw.draw(spec, str(table), Registry(), out, options), known, out)
@@ -151,11 +144,11 @@ def released(spec: Any, table: Path, out: Path, workers: Workers) -> dict[str, s
 def test_the_released_files_are_the_same(path: str, running: Workers, tmp_path: Path) -> None:
     spec = document(path)
     found = frames(spec.spec.space)
-    expected = released(spec, cut(found, 1, tmp_path / "whole"), tmp_path / "expected", Embedded())
+    expected = released(spec, cut(found, 1, tmp_path / "whole"), tmp_path / "expected", Shared(Embedded()))
     assert expected
     for parts in CUTS:
         table = cut(found, parts, tmp_path / f"cut-{parts}")
-        assert released(spec, table, tmp_path / f"released-{parts}", running) == expected
+        assert released(spec, table, tmp_path / f"released-{parts}", Shared(running)) == expected
 
 
 COUNTED = [
@@ -169,6 +162,21 @@ COUNTED = [
 def test_counts_do_not_depend_on_the_order_of_the_records(path: str, running: Workers, tmp_path: Path) -> None:
     spec = document(path)
     found = frames(spec.spec.space)
-    expected = released(spec, cut(found, 1, tmp_path / "whole"), tmp_path / "expected", Embedded())
+    expected = released(spec, cut(found, 1, tmp_path / "whole"), tmp_path / "expected", Shared(Embedded()))
     shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in found.items()}
-    assert released(spec, cut(shuffled, 7, tmp_path / "shuffled"), tmp_path / "released", running) == expected
+    assert released(spec, cut(shuffled, 7, tmp_path / "shuffled"), tmp_path / "released", Shared(running)) == expected
+
+
+@pytest.mark.parametrize("path", [pytest.param(p, id=f"{family}-{p}") for family, paths in FAMILIES.items() for p in paths])
+def test_a_killed_worker_changes_no_file(path: str, running: Workers, kernels: ModuleType, tmp_path: Path) -> None:
+    """The first worker that has done a part of a release kills its own process."""
+    if isinstance(running, Embedded | Threads):
+        pytest.skip("no worker of these can be killed alone")
+    spec = document(path)
+    table = cut(frames(spec.spec.space), 7, tmp_path / "table")
+    expected = released(spec, table, tmp_path / "expected", Shared(Embedded()))
+    died = tmp_path / "died"
+    deadly = Shared(running, partial(partial, kernels.dies_once, str(died)))
+    assert released(spec, table, tmp_path / "released", deadly) == expected
+    if not died.exists():
+        pytest.skip("no part of this release is done by workers")

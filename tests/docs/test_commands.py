@@ -88,6 +88,24 @@ def test_every_command_on_a_page_is_one_that_there_is():
     assert [found for line in lines if line.startswith("dpspec ") and (found := fault(line))] == []
 
 
+RUN_FILE = re.compile(
+    r"python (?:-m ((?:tests|benchmarks|reproductions)\b[\w.]*\w)|([\w/-]+/[\w-]+\.py))"
+    r"|pytest [^`\n]*?((?:tests|plugins|reproductions)/[\w/.-]+\.py)"
+)
+
+
+def test_every_file_of_the_checkout_that_a_page_runs_is_there():
+    missing, found = set(), 0
+    for page in PAGES:
+        for module, *files in RUN_FILE.findall(page.read_text(encoding="utf-8")):
+            path = module.replace(".", "/") if module else "".join(files)
+            found += 1
+            if not (ROOT / path).exists() and not (ROOT / f"{path}.py").exists():
+                missing.add((page.name, path))
+    assert found > 60
+    assert not missing
+
+
 def test_every_page_with_commands_is_run_or_says_why_not():
     with_commands = {
         page.relative_to(DOCS).as_posix()

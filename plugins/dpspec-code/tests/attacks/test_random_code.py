@@ -4,7 +4,7 @@ Each program is compared on one of its two datasets. A right law misfits with pr
 (Chernoff's bound, each outcome at its part of the error); 100,000 runs notice a probability that is wrong by 2 % nearly always.
 The long profile takes the seed 1; run it alone by
 
-    python -m tests.attacks.test_random_code 2000 100000 1
+    PYTHONPATH=. python plugins/dpspec-code/tests/attacks/test_random_code.py 2000 100000 1
 
 or its halves, in two processes, by the same with `0 2` and `1 2` behind.
 What was done so far stands in the last line that it prints.

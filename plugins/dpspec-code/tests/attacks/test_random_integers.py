@@ -4,7 +4,7 @@ The oracle runs each program with numpy and without its noise on datasets of up 
 differ by one entry and whose results differ by more than the claim allows. Laplace noise of scale b on results
 at a distance d has a loss of exactly d / b. The oracle shares nothing with the engine. 2,000 programs take about five minutes:
 
-    python -m tests.attacks.test_random_integers 2000 1
+    PYTHONPATH=. python plugins/dpspec-code/tests/attacks/test_random_integers.py 2000 1
 """
 
 from __future__ import annotations

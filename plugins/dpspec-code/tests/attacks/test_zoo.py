@@ -65,7 +65,7 @@ def test_a_right_function_is_verified_with_its_true_constant(case: Right) -> Non
     assert verdict.universes[0].is_tight
 
 
-if __name__ == "__main__":  # python -m tests.attacks.test_zoo: what came of all of them
+if __name__ == "__main__":  # PYTHONPATH=. python plugins/dpspec-code/tests/attacks/test_zoo.py: what came of all of them
     for title, cases in (("tricks", TRICKS), ("right functions", RIGHT)):
         counted = Counter(map(came_of, cases))
         print(len(cases), title, dict(counted))

@@ -7,8 +7,8 @@ author, and so is the law. Where the law can be computed, the two are compared o
   distinguish), two records that exchange positions, larger records with several members, and several changes at once;
 * next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
   others, of the few kinds of records that these changes are about;
-* on the space itself, datasets of no, 9 and 99 records, and one record added or replaced in each, where a law is as quick to
-  compute for many records as for few: a mechanism may say of its law what is true for few records only.
+* on the space itself, datasets of no, 9 and 99 records, with one record added or replaced in each and with all of them replaced,
+  where a law is as quick to compute for many records as for few: a structure may be right for few records only.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -59,8 +59,7 @@ MOST_KINDS_LISTED, MOST_WITH_INVARIANTS, MOST_OF_ALL = 1_000, 100, 400
 comparison over 100 kinds takes about 0.4 s with the 64 tables of a census. The last number is for spaces that have no smaller
 reduced space in which everything varies that is read."""
 MOST_ANSWERS = 1_000
-"""A reduced space may have any number of kinds where no more answers than this are given on it, and invariants are tables. The
-space itself is used for many records where no more answers are given."""
+"""A reduced space may have any number of kinds where no more answers than this are given on it, and invariants are tables."""
 RECORDS = 4
 """The largest number of records in a reduced space."""
 MOST_VARIED = 8
@@ -81,6 +80,8 @@ MANY_OTHERS = (9, 99)
 behave otherwise from a number of records on."""
 EQUAL = (*range(11), 99, 100)
 """The numbers of equal records on which a theorem is compared with the law; next to each other, for claims about neighbours."""
+MOST_ANSWERS_OF_MANY = 100
+"""The space itself is used for many records where no more answers are given."""
 MOST_BESIDE_MANY = 2
 """The number of changes that are compared next to many others."""
 PRECISION = 16
@@ -377,25 +378,39 @@ class _LawPairs:
         views = self.structure.views
         if self.structure.is_sampled or any(view.by_record for view in views):
             return  # such laws grow with the power of the records
-        if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS:
+        if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS_OF_MANY:
             return
         known = Sensitivity(structure=self.structure, spec=self.spec)
         _, changes = known.changes()
         costs = known.costs(changes, PRECISIONS[0])
         upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
-        space, attaining = self.spec.space, Attaining(sensitivity=known)
+        space, unit, attaining = self.spec.space, known.steps.unit, Attaining(sensitivity=known)
         _, most = sizes_of(space)
         numbers = sorted({number if most is None else min(number, most - 1) for number in MANY_OTHERS})
+        compared: list[ExchangedRecords] = []
         for gone, come in itertools.islice(self._exchanges(attaining, costs), MOST_BESIDE_MANY):
             fewer: tuple[Record, ...] = ()
             for number in numbers:
                 others = _others(gone, come, number)
-                more = [] if known.steps.added is None else [(fewer, others)]  # by one change after the other
-                for before, after in [(others + gone, others + come), *more]:
-                    for left, right in itertools.islice(pairs_of(before, after, space, known.steps.unit), 1):
-                        if left != right and self.spec.multiverse.share_universe(left, right, space):
-                            self._agree(attaining, left, right, upper)
+                compared.append((others + gone, others + come))
+                if self._are_compared(others[1:], others, unit):  # one change after the other leads from fewer to more
+                    compared.append((fewer, others))
                 fewer = others
+        kinds = itertools.islice(self._plain_kinds(known, 1), 2)
+        for (one, other), number in itertools.product(itertools.pairwise(kinds), numbers):
+            left, right = (one,) * number, (other,) * number
+            added = self._are_compared(left[1:], left, unit) and self._are_compared(right[1:], right, unit)
+            if added or self._are_compared(left, (*left[1:], other), unit):
+                compared.append((left, right))
+        for before, after in compared:
+            for x, y in itertools.islice(pairs_of(before, after, space, unit), 1):
+                if x != y and self.spec.multiverse.share_universe(x, y, space):
+                    self._agree(attaining, x, y, upper)
+
+    def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
+        """Whether the claim speaks about a pair of datasets with these records."""
+        pair = next(pairs_of(before, after, self.spec.space, unit), None)
+        return pair is not None and self._is_asked(*pair)
 
     def _is_asked(self, left: Dataset, right: Dataset) -> bool:
         """Whether the claim speaks about the pair."""

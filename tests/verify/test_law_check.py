@@ -114,6 +114,33 @@ def test_a_law_that_tells_more_from_a_number_of_records_on_contradicts_its_struc
         verify_claim(FromNumber(number=number), claim(distance, "ln(4)"))
 
 
+@define
+class ManyMen(Noisy):
+    """Noisy counts, and whether there are so many men, which a claim about replaced records does not fix."""
+
+    name: ClassVar[str] = "test-many-men"
+
+    number: Annotated[int, Integer(0)]
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        are_many = BY_SEX.answers(space.dataset(dataset), space)[1] >= self.number
+        return product([*self.counts(dataset, space), FiniteLaw.point(are_many)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+@pytest.mark.parametrize("distance", [Hamming(), Neighbour(relation=AddRemove())], ids=lambda value: value.name)
+def test_a_law_that_tells_more_of_many_records_of_one_kind_contradicts_its_structure(distance: Any) -> None:
+    with pytest.raises(PluginContractError, match=r"test-many-men.*states a structure that its own law contradicts"):
+        verify_claim(ManyMen(number=20), claim(distance, "ln(4)"))
+
+
+def test_what_is_never_compared_may_be_told() -> None:
+    """Under Hamming the number of records is known, and no path leads from fewer to more."""
+    assert verify_claim(FromNumber(number=50), claim(Hamming(), "ln(4)")).outcome is Outcome.VERIFIED
+
+
 def test_a_law_that_tells_more_only_of_tables_outside_the_space_is_no_contradiction() -> None:
     space = UnorderedRecords(attributes=(SEX, AGE), most=60)
     assert verify_claim(FromNumber(number=61), claim(space=space)).outcome is Outcome.VERIFIED

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import DpspecError, NotReachedError
-from dpspec.base.exact import Bracket, Number
+from dpspec.base.exact import Bracket, Number, rounded_up
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence
@@ -327,6 +327,8 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["distance"].format(distance=step.distance, divergence=divergence, called=called)
     else:
         yield said["nothing"]
+    if found.releases > 1:
+        yield said["other_releases"]
     yield said["beyond"]
     if step.candidates.unpromised:
         yield said["some"]
@@ -370,6 +372,8 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     )
     if spec.multiverse.induced_by() != ():
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."
+    if found.releases > 1:
+        yield f"The file describes {found.releases} releases: the numbers are about the first one alone."
 
 
 def cases(chance: Bracket, language: str = ENGLISH) -> str:
@@ -422,7 +426,7 @@ def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
         table.add_column(no_wrap=True)
         for row in data["numbers"]:
             most = Bracket.exactly(row["value"]["upper"]).upper
-            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
+            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {rounded_up(most, 6)}"
             table.add_row(row["what"], said)
         parts.append(table)
     return parts

@@ -24,9 +24,9 @@ from dpspec.report.terminal import (
     GOOD,
     OPEN,
     blocks_in_words,
-    budget_in_words,
     number_in_words,
     pair_in_words,
+    part_in_words,
     thing_in_words,
 )
 from dpspec.report.yardsticks import SpecNames
@@ -99,7 +99,7 @@ def rests_on(letter: str, document: SpecDocument) -> list[str]:
     """The assumptions and the limits of an answer about a file: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
-    beside = [f"{letter} also promises: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
+    beside = [f"{letter} also promises: {part}, {part_in_words(part.spec, document.spec)}" for part in document.parts]
     return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
 
 

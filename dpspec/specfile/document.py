@@ -364,6 +364,11 @@ class SpecDocument(Showable):
         return None if part.mechanism == self.mechanism else part.title
 
     @property
+    def releases(self) -> int:
+        """How many releases the promises are about: that of the document, and those of parts with a mechanism of their own."""
+        return len({None, *map(self.release_of, self.parts)})
+
+    @property
     def assumed(self) -> tuple[BlockProvenance, ...]:
         """The blocks that no source states and that were assumed."""
         return tuple(one for one in self.provenance if one.is_ours)

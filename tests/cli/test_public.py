@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import decimal
 import itertools
 import re
 import string
+from fractions import Fraction
 
 import pytest
 
@@ -74,6 +76,23 @@ def test_a_limit_is_that_of_the_best_test(told):
     said = r"looks for a change in the data of one person\. .* they find it in at most (\d+) of 100 cases\.$"
     (cases,) = re.findall(said, told()[2])
     assert int(cases) in (15, 16)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1/3", "1/2", "1", "3/2", "2"])
+def test_no_limit_for_technical_readers_is_rounded_below_the_truth(run, tmp_path, epsilon):
+    """By the curve of pure privacy, min(e^eps a, 1 - e^-eps (1 - a)), in decimals of 40 digits."""
+    path = tmp_path / "told.dpspec.toml"
+    path.write_text(
+        f'schema = 1\nid = "told"\ntitle = "told"\nspace = {TWO_ANSWERS}\ninput_divergence = {{ type = "hamming-ordered" }}\n'
+        f'output_divergence = {{ type = "mult" }}\nbudget = {{ epsilon = "{epsilon}" }}\n',
+        encoding="utf-8",
+    )
+    page = run("explain", path, "--audience", "technical").out
+    ratio = (decimal.Decimal(Fraction(epsilon).numerator) / Fraction(epsilon).denominator).exp(decimal.Context(prec=40))
+    for level in (100, 20, 10):
+        (shown,) = re.findall(rf"level 1/{level}\s+at most (\S+)", page)
+        true = min(ratio / level, 1 - (1 - 1 / decimal.Decimal(level)) / ratio)
+        assert true <= decimal.Decimal(shown) <= true * (1 + decimal.Decimal("1e-5"))
 
 
 def test_a_budget_of_nought_is_not_silence_where_it_allows_a_ratio(told):

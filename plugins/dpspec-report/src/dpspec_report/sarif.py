@@ -73,7 +73,15 @@ def _results(document: JsonData) -> Iterator[JsonData]:
             yield _result(f"{document['command']}/{finding['code']}", level, message, finding["file"], finding["line"])
     for file in document.get("files", ()):
         if isinstance(file, Mapping):  # `lint` lists paths alone
-            yield from _of_file(file)
+            yield from _as_locked(file) if "file" in file else _of_file(file)
+
+
+def _as_locked(file: Mapping[str, Any]) -> Iterator[JsonData]:
+    """A file that was compared with a lock: it may be as it was locked, and false all the same."""
+    word = _WORDS[file["word"]]
+    if not word.is_good:
+        message = f"{word.sentence}; scope: {file['scope']}"
+        yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["file"], 1)
 
 
 def _of_file(file: Mapping[str, Any]) -> Iterator[JsonData]:

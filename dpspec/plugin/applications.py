@@ -52,7 +52,7 @@ from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
-from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, is_plain, public_standing, step_in_words
+from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, is_plain, named_unit, public_standing, step_in_words
 from dpspec.report.comparison import blocks_figure, claim_status, headline
 from dpspec.report.explain import folded, promise
 from dpspec.report.figures import (
@@ -269,6 +269,7 @@ __all__ = [
     "longer_units",
     "margins",
     "multiverse_in_words",
+    "named_unit",
     "noise_laws",
     "number_in_words",
     "numbers_cells",

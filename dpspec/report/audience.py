@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from rich.table import Table
@@ -16,6 +16,7 @@ from rich.text import Text
 
 from dpspec.base.errors import DpspecError, NotReachedError
 from dpspec.base.exact import Bracket, Number, rounded_up
+from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence
@@ -110,7 +111,7 @@ def public_sentences(
         language: one of `catalogue`.
     """
     said, spec = catalogue()[language], found.spec
-    unit = _named_unit(_unit(found), said)
+    unit = _unit_in_language(_unit(found), said)
     held = spec.multiverse.induced_by()
     if step is None:
         limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
@@ -128,7 +129,7 @@ def public_sentences(
     )
 
 
-def _named_unit(unit: str, said: JsonData) -> str:
+def _unit_in_language(unit: str, said: JsonData) -> str:
     """The word for a unit; another one than those of the catalogue is the file's own."""
     known: str | None = said["units"].get(unit)
     return known or str(said["facts"]["unit"]).format(unit=unit)
@@ -234,9 +235,23 @@ def _tells_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
 
 
 def _unit(found: SpecDocument) -> str:
-    divergence = found.spec.input_divergence
-    unit = divergence.counted_unit() or getattr(divergence, "unit", None) or "record"
+    unit = named_unit(found.spec.input_divergence) or "record"
     return unit if found.deployment is None else dict(found.deployment.units).get(unit, unit)
+
+
+def named_unit(divergence: Any) -> str | None:
+    """The unit that an input divergence names, itself or in what it is made of: a relation, another divergence.
+
+    >>> import dpspec as dp
+    >>> named_unit(dp.neighbour(relation=dp.add_remove(unit="user")))
+    'user'
+    """
+    found = getattr(divergence, "unit", None)
+    if isinstance(found, str):
+        return found
+    inner = (getattr(divergence, parameter.name) for parameter in parameters(type(divergence)))
+    held = (named_unit(value) for value in inner if attrs.has(type(value)) and not isinstance(value, Number))
+    return next((unit for unit in held if unit is not None), None)
 
 
 def audience_data(
@@ -302,7 +317,7 @@ def _numbers(spec: PrivacySpec, bound: Number | None) -> dict[str, Bracket]:
 
 def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket], language: str) -> Iterator[str]:
     spec, words = found.spec, catalogue()[language]
-    said, unit = words["more"], _named_unit(_unit(found), words)
+    said, unit = words["more"], _unit_in_language(_unit(found), words)
     yield said["imagine"].format(
         what=said["yours" if step.distance == 1 else "several"].format(unit=unit, distance=step.distance)
     )

@@ -116,6 +116,14 @@ def test_one_change_is_what_the_distance_counts(told):
     assert "looks for a change in the data of one person." in replaced
 
 
+def test_the_unit_of_a_relation_is_no_record(told):
+    """A promise to users was called one of what the data of one record add."""
+    space = COLOURS.replace("most = 3,", 'unit = "user",')
+    for distance in ("add-remove", "replace-one"):
+        said = told(space=space, input_divergence=f'{{ type = "neighbour", relation = {{ type = "{distance}", unit = "user" }} }}')
+        assert said[3].endswith("what the data of one user add.")
+
+
 def test_what_is_published_comes_before_the_limit(told):
     exact, limit = told(space=COLOURS, multiverse=TOTAL, input_divergence='{ type = "hamming" }')[1:3]
     assert exact == "Some facts are published exactly: person total. The promise covers no change that shows in them."

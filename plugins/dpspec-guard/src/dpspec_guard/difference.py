@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -27,6 +30,7 @@ from dpspec.plugin.applications import (
     parse,
     read_text,
     standing,
+    to_toml,
     worst_code,
 )
 from dpspec_guard.promise import paired_parts, promise_hash
@@ -353,6 +357,8 @@ def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Reg
     single = len(changed) == 1 and not old.parts and not new.parts
     for block in changed:
         lines = [said[Titles[block]] for said in told]
+        if lines[0] == lines[1]:  # the words leave out in what they differ, such as the numbers of a table
+            lines = [[*_written(document.spec, block, registry)] or lines[0] for document in (old, new)]
         effect = whole if single else alone(old.spec, new.spec, block, registry)
         yield BlockChange(
             block=Titles[block],
@@ -363,6 +369,13 @@ def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Reg
             reason=effect if isinstance(effect, str) else "",
         )
     yield from _parts(old, new, registry)
+
+
+def _written(spec: PrivacySpec, block: str, registry: Registry) -> Iterator[str]:
+    """The parameters of a block as a file has them; nothing for one that has no text form."""
+    with contextlib.suppress(errors.NotWritableError):
+        table = tomllib.loads(to_toml(spec, registry)).get(block, {})
+        yield from (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items())
 
 
 def _parts(old: SpecDocument, new: SpecDocument, registry: Registry) -> Iterator[BlockChange]:

@@ -120,7 +120,8 @@ def test_the_unit_of_a_relation_is_no_record(told):
     """A promise to users was called one of what the data of one record add."""
     space = COLOURS.replace("most = 3,", 'unit = "user",')
     for distance in ("add-remove", "replace-one"):
-        said = told(space=space, input_divergence=f'{{ type = "neighbour", relation = {{ type = "{distance}", unit = "user" }} }}')
+        relation = f'{{ type = "{distance}", unit = "user" }}'
+        said = told(space=space, input_divergence=f'{{ type = "neighbour", relation = {relation} }}')
         assert said[3].endswith("what the data of one user add.")
 
 

@@ -323,7 +323,7 @@ def _faults(version: _Version, side: str) -> Iterator[Finding]:
 def _removed(title: str, old: _Version, registry: Registry) -> FileDifference:
     gone = _hash(old, registry)
     finding = Finding(
-        code="removed", message="the file was removed, and no file of NEW makes its promise", exit_code=Word.REFUTED.exit_code,
+        code="removed", message="the file was removed, and no new file makes its promise", exit_code=Word.REFUTED.exit_code,
         advice=f"keep it, or record in the file that replaces it: [[change]] with from = \"{gone}\"", file=old.source.path,
     )  # fmt: skip
     before = None if old.document is None else standing(old.document, registry)

@@ -189,13 +189,19 @@ def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLIS
     told: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
-    return str(told[_STANDINGS.get(word, word.word)])
+    return str(told[_key_of(word, stand_ins)])
+
+
+def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
+    """The text on a claim; what is false or holds on small examples of an invented mechanism is not said of the real release."""
+    key = _STANDINGS.get(word, word.word)
+    return f"{key}_made_up" if "mechanism" in stand_ins and key in ("refuted", "miniature") else key
 
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
-    return _STANDINGS.get(word, word.word)
+    return _key_of(word, stand_ins)
 
 
 def _exact_key(spec: PrivacySpec, step: SmallestStep | None) -> str:

@@ -68,7 +68,12 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
     extra = "\n".join(f'[provenance.{block}]\nhow = "assumed"\nbecause = "ours"' for block in blocks)
     extra = f'[deployment]\npublisher = "A"\nproduct = "B"\nyear = 2023\n{extra}'
     assert said in told(mechanism=mechanism, extra=extra)[0]
-    assert "made up" not in told(Word.REFUTED, mechanism=mechanism, extra=extra)[0]
+    refuted = told(Word.REFUTED, mechanism=mechanism, extra=extra)[0]
+    assert not re.search("keeps this promise|is kept", refuted)
+    assert ("made up" in refuted) is ("This promise is false" not in refuted) is ("mechanism" in blocks)
+    small = told(Word.MINIATURE, mechanism=mechanism, extra=extra)[0]
+    assert ("made up" in small) is ("mechanism" in blocks)
+    assert "we have not shown it" in small
 
 
 def test_a_limit_is_that_of_the_best_test(told):

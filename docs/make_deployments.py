@@ -33,7 +33,7 @@ from dpspec.composition import compose, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.reason.rules import promise_for
 from dpspec.report.explain import file_data
-from dpspec.report.terminal import blocks_in_words, budget_in_words, number_in_words, thing_in_words
+from dpspec.report.terminal import blocks_in_words, budget_in_words, number_in_words, part_in_words, thing_in_words
 from dpspec.report.yardsticks import power_in_words
 from dpspec.specfile.document import Expectation
 
@@ -121,8 +121,7 @@ def page(entry: CatalogueEntry) -> str:
     for part in document.parts:
         lines += [
             "",
-            f"Besides: {plain(str(part))}: {plain(budget_in_words(part.spec.budget))}, "
-            f"for {plain(one_of(thing_in_words(part.spec.input_divergence), document))}.",
+            f"Besides: {plain(str(part))}: {plain(one_of(part_in_words(part.spec, document.spec), document))}.",
         ]
     lines += ["", "## Claim status", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":

@@ -609,7 +609,10 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         one = standings[claim]
         limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
         limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
-        limits += [f"it also promises, outside of the total: {part}, {part.spec.budget}" for part in document.parts]
+        limits += [
+            f"it also promises, outside of the total: {part}, {part.spec.budget} by {part.spec.output_divergence.in_words()}"
+            for part in document.parts
+        ]
         parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits), stand_ins=document.stand_ins))
     return tuple(parts)
 

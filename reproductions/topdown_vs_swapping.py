@@ -24,7 +24,7 @@ from dpspec_checker.check import check_derivation
 
 from dpspec.api import compare, find_yardsticks, read
 from dpspec.base.errors import IncompatibleBlocksError
-from dpspec.base.exact import Number
+from dpspec.base.exact import Number, rounded_up
 from dpspec.base.params import evolve
 from dpspec.base.words import Word
 from dpspec.blocks.parts import Membership, own_attributes, wording_of
@@ -416,12 +416,12 @@ alarms. Power is the largest over all mechanisms that satisfy the promise. Odds 
 def _power(attack: Attack) -> str:
     if attack.power is None:
         return "not known"
-    top = float(attack.power.upper)
-    return "no bound below 1 - 10^-6" if top > 1 - 1e-6 else f"at most {top:.6f}"
+    top = attack.power.upper
+    return "no bound below 1 - 10^-6" if float(top) > 1 - 1e-6 else f"at most {rounded_up(top, 6)}"
 
 
 def _odds(attack: Attack) -> str:
-    return "no bound" if attack.loss is None else f"at most e^{in_words(attack.loss)}"
+    return "no bound" if attack.loss is None else f"at most e^{rounded_up(attack.loss)}"
 
 
 # --- the command ----------------------------------------------------------------------------------

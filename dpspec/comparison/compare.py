@@ -8,7 +8,8 @@ other (`dpspec.comparison.separations`).
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+import itertools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import attrs
@@ -144,37 +145,51 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
-def compare_products(left: Sequence[PrivacySpec], right: Sequence[PrivacySpec], compare: Compare) -> Comparison:
+Promised = tuple[str | None, PrivacySpec]
+"""A promise of a product, and the release that it is about: None for the main one, otherwise its title."""
+
+
+def compare_products(left: Sequence[Promised], right: Sequence[Promised], compare: Compare) -> Comparison:
     """The same for products, each of which makes all of several promises, the first one standing for it.
 
-    A product implies another when each promise of that one follows from one of its own. What separates single promises does not
-    separate products of several: a mechanism that keeps the one may break the others.
+    A product implies another when each promise of that one follows from one of its own about the same release. What separates
+    single promises does not separate products of several: a mechanism that keeps the one may break the others.
     """
-    table = [[compare(one, other) for other in right] for one in left]
+    table = {
+        (i, j): compare(one[1], other[1])
+        for (i, one), (j, other) in itertools.product(enumerate(left), enumerate(right))
+        if one[0] == other[0]
+    }
     if len(left) == len(right) == 1:
-        return table[0][0]
-    across = [[table[i][j] for i in range(len(left))] for j in range(len(right))]
+        return table[0, 0]
+    forward = [{i: table[i, j].forward for i in range(len(left)) if (i, j) in table} for j in range(len(right))]
+    backward = [{j: table[i, j].backward for j in range(len(right)) if (i, j) in table} for i in range(len(left))]
     return attrs.evolve(
-        table[0][0],
-        forward=_of_product([[found.forward for found in column] for column in across], ("A", "B")),
-        backward=_of_product([[found.backward for found in row] for row in table], ("B", "A")),
+        table[0, 0], forward=_of_product(forward, ("A", "B")), backward=_of_product(backward, ("B", "A"))
     )
 
 
-def _of_product(wanted: Sequence[Sequence[Direction]], names: tuple[str, str]) -> Direction:
-    """Whether one product implies another: for each promise of the second, the directions from all promises of the first."""
-    steps, answers = [], []
+def _of_product(wanted: Sequence[Mapping[int, Direction]], names: tuple[str, str]) -> Direction:
+    """Whether one product implies another: for each promise of the second, the directions from those of the first, by number.
+
+    Only the promises about the same release count; where there are none, nothing is known.
+    """
+    steps, answers, separations = [], [], []
     for place, found in enumerate(wanted):
-        by = next((i for i, one in enumerate(found) if one.answer is Answer.IMPLIES), None)
-        alone = len(found) == 1 and found[0].answer is Answer.SEPARATED
+        by = next((i for i, one in found.items() if one.answer is Answer.IMPLIES), None)
+        alone = len(found) == 1 and all(one.answer is Answer.SEPARATED for one in found.values())
         answers.append(Answer.IMPLIES if by is not None else Answer.SEPARATED if alone else Answer.UNKNOWN)
-        how = (
-            f"follows from promise {by + 1} of {names[0]}" if by is not None else f"follows from no single promise of {names[0]}"
-        )
+        if by is not None:
+            how = f"follows from promise {by + 1} of {names[0]}"
+        elif found:
+            how = f"follows from no single promise of {names[0]}"
+        else:
+            how = f"is about a release of its own, and no promise of {names[0]} is about a release of that title"
         holds = True if by is not None else False if alone else None
         steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
+        separations += [one.separation for one in found.values() if alone and one.separation is not None]
     answer = answer_about_all(answers)
-    separation = next((found[0].separation for found in wanted if len(found) == 1 and found[0].separation is not None), None)
+    separation = next(iter(separations), None)
     return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
 
 

@@ -20,7 +20,7 @@ from dpspec.base.exact import ZERO, Number
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
-from dpspec.comparison.compare import Answer, Compare, Comparison, answer_about_all, budget_at, direction_of
+from dpspec.comparison.compare import Answer, Compare, Comparison, Promised, answer_about_all, budget_at, direction_of
 from dpspec.comparison.separations import OUTSIDE, MechanismJudge, search_separation
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Rule
@@ -163,17 +163,17 @@ def order_of_many(
     return Order(names=names, answers=tuple(map(tuple, rows)), comparisons=_Comparisons(pairs_, compare), settled=settled)
 
 
-def promises_of(spec: Any) -> tuple[PrivacySpec, ...]:
-    """All promises of a specification, or of a file."""
-    return (spec,) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
+def promises_of(spec: Any) -> tuple[Promised, ...]:
+    """All promises of a specification, or of a file, each with the release that it is about."""
+    return ((None, spec),) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
 
 
-def _equal(promises: Sequence[tuple[PrivacySpec, ...]], answers: SharedAnswers) -> list[list[int]]:
+def _equal(promises: Sequence[tuple[Promised, ...]], answers: SharedAnswers) -> list[list[int]]:
     """The specifications that make equal promises, together.
 
     Equal text is not enough where a number was not published: two such numbers may differ, and then neither implies the other.
     """
-    classes, place = list[list[int]](), dict[tuple[PrivacySpec, ...], int]()
+    classes, place = list[list[int]](), dict[tuple[Promised, ...], int]()
     for i, promised in enumerate(promises):
         first = place.get(promised)
         if first is not None and answers.of_products(promised, promised) is Answer.IMPLIES:
@@ -184,11 +184,11 @@ def _equal(promises: Sequence[tuple[PrivacySpec, ...]], answers: SharedAnswers) 
     return classes
 
 
-def _neighbours(promises: Sequence[tuple[PrivacySpec, ...]]) -> Iterator[tuple[int, int]]:
+def _neighbours(promises: Sequence[tuple[Promised, ...]]) -> Iterator[tuple[int, int]]:
     """Pairs of single promises that differ in the number of the budget alone, each with the next larger number."""
     alike: dict[tuple[object, ...], list[tuple[Number, int]]] = {}
     for i, promised in enumerate(promises):
-        spec = promised[0]
+        _, spec = promised[0]
         value = spec.budget.uniform() if len(promised) == 1 else None
         if value is not None:
             blocks = (spec.space, spec.multiverse, spec.input_divergence, spec.output_divergence, spec.budget.parameter)
@@ -241,13 +241,13 @@ class SharedAnswers:
     known: dict[tuple[PrivacySpec, PrivacySpec], Answer] = attrs.field(init=False, factory=dict)
     judged: dict[tuple[object, ...], tuple[Outcome, str]] = attrs.field(init=False, factory=dict)
 
-    def of_products(self, premise: Sequence[PrivacySpec], conclusion: Sequence[PrivacySpec]) -> Answer:
+    def of_products(self, premise: Sequence[Promised], conclusion: Sequence[Promised]) -> Answer:
         """Whether all promises of the one file imply all promises of the other, as in `compare_products`."""
-        alone, wanted = len(premise) == 1, []
-        for goal in conclusion:
-            found = [self.of(spec, goal) for spec in premise]
+        wanted = []
+        for release, goal in conclusion:
+            found = [self.of(spec, goal) for about, spec in premise if about == release]
             implied = any(answer is Answer.IMPLIES for answer in found)
-            wanted.append(Answer.IMPLIES if implied else found[0] if alone else Answer.UNKNOWN)
+            wanted.append(Answer.IMPLIES if implied else found[0] if len(found) == 1 else Answer.UNKNOWN)
         return answer_about_all(wanted)
 
     def of(self, premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:

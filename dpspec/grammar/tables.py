@@ -722,6 +722,19 @@ class TableBuilder(ABC):
         return None
 
 
+def fitted(table: Table, attributes: tuple[Attribute, ...], name: str) -> Table:
+    """A table that was built, with its columns in the order of the attributes of a space: datasets have no names of columns.
+
+    Raises:
+        TableError: it has other columns, or other categories.
+    """
+    expected, given = ({a.name: tuple(a.values()) for a in columns} for columns in (attributes, table.attributes))
+    for attribute in sorted(expected.keys() | given.keys()):
+        if expected.get(attribute) != given.get(attribute):
+            raise TableError(name, "has other columns or categories than the space", value=attribute)
+    return attrs.evolve(table, attributes=attributes)
+
+
 class SizedBuilder(TableBuilder):
     """Builds a public table of any size, batch by batch, so that it need not fit into memory.
 

@@ -52,7 +52,7 @@ from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
-from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, public_standing, step_in_words
+from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, is_plain, named_unit, public_standing, step_in_words
 from dpspec.report.comparison import blocks_figure, claim_status, headline
 from dpspec.report.explain import folded, promise
 from dpspec.report.figures import (
@@ -104,6 +104,7 @@ from dpspec.report.terminal import (
     multiverse_in_words,
     number_in_words,
     pair_in_words,
+    part_in_words,
     probability_in_words,
     space_in_words,
     standing_data,
@@ -258,6 +259,7 @@ __all__ = [
     "headline",
     "in_markup",
     "in_order",
+    "is_plain",
     "jobs_for",
     "json_text",
     "json_written",
@@ -267,6 +269,7 @@ __all__ = [
     "longer_units",
     "margins",
     "multiverse_in_words",
+    "named_unit",
     "noise_laws",
     "number_in_words",
     "numbers_cells",
@@ -284,6 +287,7 @@ __all__ = [
     "parameters",
     "parse",
     "parsed",
+    "part_in_words",
     "power_at_step",
     "power_in_words",
     "power_lines",

@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
 from importlib import resources
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import DpspecError, NotReachedError
-from dpspec.base.exact import Bracket, Number
+from dpspec.base.exact import Bracket, Number, rounded_up
+from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence
@@ -110,7 +111,7 @@ def public_sentences(
         language: one of `catalogue`.
     """
     said, spec = catalogue()[language], found.spec
-    unit = _named_unit(_unit(found), said)
+    unit = _unit_in_language(_unit(found), said)
     held = spec.multiverse.induced_by()
     if step is None:
         limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
@@ -128,7 +129,7 @@ def public_sentences(
     )
 
 
-def _named_unit(unit: str, said: JsonData) -> str:
+def _unit_in_language(unit: str, said: JsonData) -> str:
     """The word for a unit; another one than those of the catalogue is the file's own."""
     known: str | None = said["units"].get(unit)
     return known or str(said["facts"]["unit"]).format(unit=unit)
@@ -188,13 +189,19 @@ def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLIS
     told: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
-    return str(told[_STANDINGS.get(word, word.word)])
+    return str(told[_key_of(word, stand_ins)])
+
+
+def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
+    """The text on a claim; what is false or holds on small examples of an invented mechanism is not said of the real release."""
+    key = _STANDINGS.get(word, word.word)
+    return f"{key}_made_up" if "mechanism" in stand_ins and key in ("refuted", "miniature") else key
 
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
-    return _STANDINGS.get(word, word.word)
+    return _key_of(word, stand_ins)
 
 
 def _exact_key(spec: PrivacySpec, step: SmallestStep | None) -> str:
@@ -234,9 +241,23 @@ def _tells_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
 
 
 def _unit(found: SpecDocument) -> str:
-    divergence = found.spec.input_divergence
-    unit = divergence.counted_unit() or getattr(divergence, "unit", None) or "record"
+    unit = named_unit(found.spec.input_divergence) or "record"
     return unit if found.deployment is None else dict(found.deployment.units).get(unit, unit)
+
+
+def named_unit(divergence: Any) -> str | None:
+    """The unit that an input divergence names, itself or in what it is made of: a relation, another divergence.
+
+    >>> import dpspec as dp
+    >>> named_unit(dp.neighbour(relation=dp.add_remove(unit="user")))
+    'user'
+    """
+    found = getattr(divergence, "unit", None)
+    if isinstance(found, str):
+        return found
+    inner = (getattr(divergence, parameter.name) for parameter in parameters(type(divergence)))
+    held = (named_unit(value) for value in inner if attrs.has(type(value)) and not isinstance(value, Number))
+    return next((unit for unit in held if unit is not None), None)
 
 
 def audience_data(
@@ -302,7 +323,7 @@ def _numbers(spec: PrivacySpec, bound: Number | None) -> dict[str, Bracket]:
 
 def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket], language: str) -> Iterator[str]:
     spec, words = found.spec, catalogue()[language]
-    said, unit = words["more"], _named_unit(_unit(found), words)
+    said, unit = words["more"], _unit_in_language(_unit(found), words)
     yield said["imagine"].format(
         what=said["yours" if step.distance == 1 else "several"].format(unit=unit, distance=step.distance)
     )
@@ -327,6 +348,8 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["distance"].format(distance=step.distance, divergence=divergence, called=called)
     else:
         yield said["nothing"]
+    if found.releases > 1:
+        yield said["other_releases"]
     yield said["beyond"]
     if step.candidates.unpromised:
         yield said["some"]
@@ -370,6 +393,8 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     )
     if spec.multiverse.induced_by() != ():
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."
+    if found.releases > 1:
+        yield f"The file describes {found.releases} releases: the numbers are about the first one alone."
 
 
 def cases(chance: Bracket, language: str = ENGLISH) -> str:
@@ -422,7 +447,7 @@ def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
         table.add_column(no_wrap=True)
         for row in data["numbers"]:
             most = Bracket.exactly(row["value"]["upper"]).upper
-            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {most.decimal()}"
+            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {rounded_up(most, 6)}"
             table.add_row(row["what"], said)
         parts.append(table)
     return parts

@@ -15,6 +15,7 @@ from dpspec.base.words import Word
 from dpspec.blocks.parts import Collections
 from dpspec.comparison.compare import Answer, Comparison, Direction, Implication
 from dpspec.comparison.separations import Separation
+from dpspec.grammar.spec import blocks_of
 from dpspec.report import terminal
 from dpspec.report.figures import BlockRow, Figure, side_by_side
 from dpspec.report.risk import numbers_parts
@@ -24,9 +25,9 @@ from dpspec.report.terminal import (
     GOOD,
     OPEN,
     blocks_in_words,
-    budget_in_words,
     number_in_words,
     pair_in_words,
+    part_in_words,
     thing_in_words,
 )
 from dpspec.report.yardsticks import SpecNames
@@ -99,7 +100,7 @@ def rests_on(letter: str, document: SpecDocument) -> list[str]:
     """The assumptions and the limits of an answer about a file: assumed blocks, steps outside of the guarantee."""
     assumed = [f"the answer rests on an assumption about {letter}: {one}" for one in document.assumed]
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
-    beside = [f"{letter} also promises: {part}, {budget_in_words(part.spec.budget)}" for part in document.parts]
+    beside = [f"{letter} also promises: {part}, {part_in_words(part.spec, document.spec)}" for part in document.parts]
     return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
 
 
@@ -109,18 +110,31 @@ def _side_by_side(found: Comparison) -> Table:
     table.add_column("block", no_wrap=True, style=FAINT)
     table.add_column("A", ratio=1, overflow="fold")
     table.add_column("B", ratio=1, overflow="fold")
-    left, right = blocks_in_words(found.left), blocks_in_words(found.right)
+    left, right = _both_in_words(found)
     for block, lines in left.items():
         theirs = Text("(the same)", FAINT) if lines == right[block] else _lines(right[block])
         table.add_row(block, _lines(lines), theirs)
     return table
 
 
+def _both_in_words(found: Comparison) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """The blocks of both; where the words leave out in what they differ, as of a budget for each universe, this is said."""
+    left, right = blocks_in_words(found.left), blocks_in_words(found.right)
+    ours, theirs = blocks_of(found.left), blocks_of(found.right)
+    for name, block in zip(ours, left, strict=True):
+        if ours[name] != theirs[name] and left[block] == right[block]:
+            right[block] = [*right[block], OTHERWISE]
+    return left, right
+
+
+OTHERWISE = "(with other parameters)"
+
+
 def blocks_figure(
     found: Comparison, names: SpecNames, standings: Sequence[Standing | None] = (None, None), theme: str = "light"
 ) -> Figure:
     """The five blocks side by side, with the steps that separate the two, the answers, and the status of both claims."""
-    left, right = blocks_in_words(found.left), blocks_in_words(found.right)
+    left, right = _both_in_words(found)
     ways = (
         ("A does not imply B here", "open from A to B", found.forward),
         ("B does not imply A here", "open from B to A", found.backward),

@@ -324,6 +324,21 @@ def budget_in_short(budget: Budget) -> str:
     return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
 
 
+def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:
+    """A further promise of a file in a line: its number, its standard and one change of it, which need not be those of the file.
+
+    Args:
+        part: the further promise.
+        beside: the promise that the file begins with; the universes of a part are named where they are others.
+    """
+    by, change = thing_in_words(part.output_divergence), thing_in_words(part.input_divergence)
+    told = f"{budget_in_words(part.budget)} by {by}; one change: {change}"
+    if part.multiverse == beside.multiverse:
+        return told
+    held = part.multiverse.induced_by()
+    return f"{told}; inside universes of: {'; '.join(map(str, held)) if held else thing_in_words(part.multiverse)}"
+
+
 def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
     """The five blocks, each as lines; the divergences as given, in words or by their names."""
     budget = [budget_in_words(spec.budget)]

@@ -10,17 +10,18 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count
-from dpspec.base.exact import Bracket, Number
+from dpspec.base.exact import Bracket, Number, rounded_up
 from dpspec.blocks.parts import nesting_of
+from dpspec.grammar.attacker import Sense
 from dpspec.report import terminal
 from dpspec.report.page import PageParts
+from dpspec.report.risk import in_words
 from dpspec.report.terminal import (
     BAD,
     FAINT,
     GOOD,
     OPEN,
     blocks_in_words,
-    bracket_in_words,
     budget_in_words,
     grid,
     number_in_words,
@@ -141,18 +142,24 @@ def power_in_words(power: Bracket | None) -> str:
 
     >>> power_in_words(Bracket.exactly("3/20"))
     'at most 0.15'
+    >>> power_in_words(Bracket(lower=number_of("0.109861228866"), upper=number_of("0.109861228867")))
+    'at most 0.109862'
     """
     if power is None:
         return "not known"
     top = power.upper
     if top > number_of("0.999999"):
         return "no bound worth the name (over 0.999999)"
-    return f"at most {number_in_words(top)}" if power.is_exact else f"at most {bracket_in_words(power).removeprefix('about ')}"
+    return in_words(Sense.AT_MOST, power)
 
 
 def loss_in_words(loss: Number | None) -> str:
-    """The largest factor between posterior odds and prior odds, in words."""
-    return "no bound" if loss is None else f"at most e^{loss.decimal()}"
+    """The largest factor between posterior odds and prior odds, rounded up.
+
+    >>> loss_in_words(number_of("ln(3)"))
+    'at most e^1.09862'
+    """
+    return "no bound" if loss is None else f"at most e^{rounded_up(loss, 6)}"
 
 
 def number_of(text: str) -> Number:

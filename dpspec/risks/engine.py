@@ -49,7 +49,7 @@ from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Toleran
 from dpspec.grammar.mechanism import LawsOnTables, Mechanism, SimulatedOnTables, states_itself
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.table_files import as_released, read_households, read_table
-from dpspec.grammar.tables import Table, TableLayout
+from dpspec.grammar.tables import Table, TableLayout, fitted
 
 Place = tuple[tuple[str, str], ...]
 """The parameters at which a quantity is measured."""
@@ -390,7 +390,7 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry, layout: Table
     if path.exists():
         return dataset_in(read_table(path, attributes, formats, layout=layout), space)
     if name in registry.names("tables"):
-        return dataset_in(registry.get("tables", name)().build(), space)
+        return dataset_in(fitted(registry.get("tables", name)().build(), attributes, f"table {name}"), space)
     advice = "give a table, or a release's report.json"
     raise TableError("universe-of", "is neither a file nor a registered table", advice, value=name)
 

@@ -352,9 +352,21 @@ class SpecDocument(Showable):
     layout: TableLayout | None = None
 
     @property
-    def promises(self) -> tuple[PrivacySpec, ...]:
-        """All that is promised to every unit: the specification, and those of the parts."""
-        return (self.spec, *(part.spec for part in self.parts if part.share is None))
+    def promises(self) -> tuple[tuple[str | None, PrivacySpec], ...]:
+        """All that is promised to every unit, each with the release that it is about (`release_of`), the document's own first."""
+        return ((None, self.spec), *((self.release_of(part), part.spec) for part in self.parts if part.share is None))
+
+    def release_of(self, part: PromisedBeside) -> str | None:
+        """The release that a part is about: None for that of the document, the title of a part with a mechanism of its own.
+
+        Promises about different releases constrain different mechanisms, so that none of the one follows from the other.
+        """
+        return None if part.mechanism == self.mechanism else part.title
+
+    @property
+    def releases(self) -> int:
+        """How many releases the promises are about: that of the document, and those of parts with a mechanism of their own."""
+        return len({None, *map(self.release_of, self.parts)})
 
     @property
     def assumed(self) -> tuple[BlockProvenance, ...]:

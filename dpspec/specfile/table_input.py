@@ -22,7 +22,7 @@ from dpspec.blocks.parts import nesting_of, own_attributes
 from dpspec.blocks.space import MEMBERS, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.table_files import Formats, TableSource, held_table, read_households, sources_of_households
-from dpspec.grammar.tables import Table
+from dpspec.grammar.tables import Table, fitted
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import REPORT
 
@@ -147,11 +147,7 @@ def given_table(name: str, document: SpecDocument, unit: str, registry: Registry
         known = did_you_mean(name, registry.names("tables")) or "give a table file with a header"
         raise TableError("table", "is neither a file nor a registered table", known, value=name)
     table: Table = registry.get("tables", name)().build()
-    expected, given = ({a.name: tuple(a.values()) for a in columns} for columns in (attributes, table.attributes))
-    for attribute in expected.keys() | given.keys():
-        if expected.get(attribute) != given.get(attribute):
-            raise TableError(f"table {name}", "has other columns or categories than the space", value=attribute)
-    return table
+    return fitted(table, attributes, f"table {name}")
 
 
 def most_members(space: DatasetSpace) -> int | None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
+from dpspec.base.exact import ln
+from reproductions import topdown_vs_swapping
 from reproductions.topdown_vs_swapping import main
 
 ROOT = Path(__file__).parents[2]
@@ -38,6 +41,12 @@ def rows(page: str, heading: str) -> list[list[str]]:
 def test_the_page_is_what_the_command_prints(page) -> None:
     """Fix with: python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
     assert PAGE.read_text(encoding="utf-8") == page
+
+
+def test_a_limit_of_an_attacker_is_not_rounded_below_the_truth() -> None:
+    """ln 2 = 0.693147..., and ln 5 = 1.609437...: to the nearest decimal both are smaller."""
+    for loss, said in ((ln(2), "at most e^0.6932"), (ln(5), "at most e^1.61"), (None, "no bound")):
+        assert topdown_vs_swapping._odds(SimpleNamespace(loss=loss)) == said  # type: ignore[arg-type]
 
 
 @pytest.mark.reference("B-N3")

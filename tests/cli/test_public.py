@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import decimal
 import itertools
 import re
 import string
+from fractions import Fraction
 
 import pytest
 
@@ -66,7 +68,12 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
     extra = "\n".join(f'[provenance.{block}]\nhow = "assumed"\nbecause = "ours"' for block in blocks)
     extra = f'[deployment]\npublisher = "A"\nproduct = "B"\nyear = 2023\n{extra}'
     assert said in told(mechanism=mechanism, extra=extra)[0]
-    assert "made up" not in told(Word.REFUTED, mechanism=mechanism, extra=extra)[0]
+    refuted = told(Word.REFUTED, mechanism=mechanism, extra=extra)[0]
+    assert not re.search("keeps this promise|is kept", refuted)
+    assert ("made up" in refuted) is ("This promise is false" not in refuted) is ("mechanism" in blocks)
+    small = told(Word.MINIATURE, mechanism=mechanism, extra=extra)[0]
+    assert ("made up" in small) is ("mechanism" in blocks)
+    assert "we have not shown it" in small
 
 
 def test_a_limit_is_that_of_the_best_test(told):
@@ -74,6 +81,23 @@ def test_a_limit_is_that_of_the_best_test(told):
     said = r"looks for a change in the data of one person\. .* they find it in at most (\d+) of 100 cases\.$"
     (cases,) = re.findall(said, told()[2])
     assert int(cases) in (15, 16)
+
+
+@pytest.mark.parametrize("epsilon", ["1/10", "1/3", "1/2", "1", "3/2", "2"])
+def test_no_limit_for_technical_readers_is_rounded_below_the_truth(run, tmp_path, epsilon):
+    """By the curve of pure privacy, min(e^eps a, 1 - e^-eps (1 - a)), in decimals of 40 digits."""
+    path = tmp_path / "told.dpspec.toml"
+    path.write_text(
+        f'schema = 1\nid = "told"\ntitle = "told"\nspace = {TWO_ANSWERS}\ninput_divergence = {{ type = "hamming-ordered" }}\n'
+        f'output_divergence = {{ type = "mult" }}\nbudget = {{ epsilon = "{epsilon}" }}\n',
+        encoding="utf-8",
+    )
+    page = run("explain", path, "--audience", "technical").out
+    ratio = (decimal.Decimal(Fraction(epsilon).numerator) / Fraction(epsilon).denominator).exp(decimal.Context(prec=40))
+    for level in (100, 20, 10):
+        (shown,) = re.findall(rf"level 1/{level}\s+at most (\S+)", page)
+        true = min(ratio / level, 1 - (1 - 1 / decimal.Decimal(level)) / ratio)
+        assert true <= decimal.Decimal(shown) <= true * (1 + decimal.Decimal("1e-5"))
 
 
 def test_a_budget_of_nought_is_not_silence_where_it_allows_a_ratio(told):
@@ -95,6 +119,15 @@ def test_one_change_is_what_the_distance_counts(told):
     assert "looks for one person more or less in the data." in added
     replaced = told(space=COLOURS, input_divergence='{ type = "hamming" }')[2]
     assert "looks for a change in the data of one person." in replaced
+
+
+def test_the_unit_of_a_relation_is_no_record(told):
+    """A promise to users was called one of what the data of one record add."""
+    space = COLOURS.replace("most = 3,", 'unit = "user",')
+    for distance in ("add-remove", "replace-one"):
+        relation = f'{{ type = "{distance}", unit = "user" }}'
+        said = told(space=space, input_divergence=f'{{ type = "neighbour", relation = {relation} }}')
+        assert said[3].endswith("what the data of one user add.")
 
 
 def test_what_is_published_comes_before_the_limit(told):

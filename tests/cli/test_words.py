@@ -172,3 +172,23 @@ def test_a_class_that_changes_a_distance_loses_its_words():
 
     assert Mult().in_words() == "pure differential privacy"
     assert Doubled().in_words() == "doubled"
+
+
+def test_two_budgets_of_each_universe_are_not_called_the_same(run, tmp_path):
+    """Their words name no number, and were equal."""
+    text = (
+        'schema = 1\nid = "{id}"\ntitle = "T"\nspace = {{ type = "bit-vectors", length = 2 }}\n'
+        'multiverse = {{ type = "one-position" }}\ninput_divergence = {{ type = "hamming-ordered" }}\n'
+        'output_divergence = {{ type = "mult" }}\n[budget]\ntype = "by-part"\nparameter = "epsilon"\n'
+        'values = [{{ part = 0, value = "1" }}, {{ part = 1, value = "{last}" }}]\n'
+    )
+    for id, last in (("a", 2), ("b", 3), ("c", 2)):
+        (tmp_path / f"{id}.dpspec.toml").write_text(text.format(id=id, last=last), encoding="utf-8")
+
+    def budget(one, other):
+        page = run("compare", tmp_path / f"{one}.dpspec.toml", tmp_path / f"{other}.dpspec.toml").out
+        return " ".join(page[page.index(" budget ") : page.index("Does A imply B?")].split())
+
+    assert "the same" not in budget("a", "b")
+    assert "with other parameters" in budget("a", "b")
+    assert "(the same)" in budget("a", "c")

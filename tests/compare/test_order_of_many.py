@@ -214,6 +214,29 @@ def test_a_product_is_compared_promise_by_promise() -> None:
     assert found.answers[2] == (NO, NO, YES, NO)
 
 
+def test_nothing_follows_for_one_release_from_the_promise_of_another() -> None:
+    """Of two releases with a mechanism each, the stronger promise of the one bounds nothing of the other."""
+
+    def product(name: str, epsilon: int, **other: int) -> SpecDocument:
+        noise = {title: {"type": "randomised-response", "keep_probability": f"{at}/5"} for title, at in other.items()}
+        return build(
+            id=name, space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"},
+            output_divergence={"type": "mult"}, budget={"epsilon": epsilon},
+            mechanism={"type": "randomised-response", "keep_probability": "1/2"},
+            part=[{"title": title, "budget": {"epsilon": at}, "mechanism": noise[title]} for title, at in other.items()],
+        )  # fmt: skip
+
+    both, again, called = (product(name, 3, **part) for name, part in (("a", {"x": 1}), ("b", {"x": 1}), ("c", {"y": 1})))
+    one = product("one", 1)
+    found = compared(both, one, installed().registry)
+    assert (found.forward.answer, found.backward.answer) == (NO, OPEN)
+    assert compared(both, again, installed().registry).forward.answer is YES
+    assert compared(both, called, installed().registry).forward.answer is OPEN
+    named = [(document.id, document) for document in (both, again, one, called)]
+    every = order(named, lambda left, right: compared(left, right, installed().registry))
+    assert order_of_many(named, answers(), no_comparison).answers == every.answers
+
+
 def test_the_argument_of_a_pair_is_computed_when_it_is_read() -> None:
     found = order_specs([SpecDocument(id=f"s{i}", title="", spec=spec(i)) for i in (1, 2, 3)])
     assert len(found.comparisons) == 3

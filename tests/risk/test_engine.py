@@ -1,22 +1,29 @@
 """The risk engine: rows matched, sides left open, assumptions shown, plugins kept to their contract."""
 
+from types import SimpleNamespace
+from typing import ClassVar
+
 import attrs
+import numpy as np
 import pytest
 from dpspec_attackers.tester import FrequentistTester
 from dpspec_divergences import HammingOrdered, Mult
 from dpspec_flavours.streams.personal import PersonalisedResponse
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError
+from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError, TableError
 from dpspec.base.exact import Bracket, ln
 from dpspec.base.work import spend
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.tables import Table, TableBuilder
 from dpspec.risks import engine, risk
-from dpspec.risks.engine import at_universe_of
+from dpspec.risks.engine import at_universe_of, dataset_of
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
@@ -172,3 +179,24 @@ def test_attackers_that_no_work_is_left_for_are_not_asked_and_say_so():
     found = engine.panel(spec(), attackers)
     assert len(found.reports) == engine.MOST_OF_PANEL // engine.MOST_ASKED
     assert ["limit of work" in reason for _, reason in found.not_asked] == [True]
+
+
+# --- registered tables ----------------------------------------------------------------------------
+
+
+def test_a_registered_table_is_read_by_the_names_of_its_columns() -> None:
+    """It was read by their order: with equal categories the universe, and so the budget, was that of another table."""
+    first, second = (Attribute(name=name, categories=("0", "1")) for name in ("age", "sex"))
+
+    class Built(TableBuilder):
+        name: ClassVar[str] = "built"
+
+        def build(self) -> Table:
+            return Table(attributes=(first, second), codes={"age": np.array([0, 0]), "sex": np.array([1, 1])})
+
+    registry = SimpleNamespace(names=lambda kind: ["built"], get=lambda kind, name: Built, classes=lambda kind: [])
+    space = UnorderedRecords(attributes=(second, first))
+    assert dataset_of("built", space, registry) == space.dataset([("1", "0"), ("1", "0")])
+    other = UnorderedRecords(attributes=(second, Attribute(name="age", categories=("1", "0"))))
+    with pytest.raises(TableError, match="other columns or categories"):
+        dataset_of("built", other, registry)

@@ -552,17 +552,108 @@ def test_what_samples_show_is_not_proved(run, folder, tmp_path, monkeypatch):
     assert marks(data, "correctness")["claim"] == ("recomputed", False)
 
 
-@pytest.mark.parametrize("other", ["not rechecked", "wrong"])
-def test_a_proof_of_which_a_step_is_open_does_not_hold(run, tmp_path, monkeypatch, other):
+@pytest.mark.parametrize(
+    ("others", "mark", "holds"),
+    [
+        (("rechecked", "rechecked"), "recomputed", True),
+        (("not rechecked", "rechecked"), "recomputed", None),
+        (("wrong", "rechecked"), "recomputed", False),
+        (("wrong", "not rechecked"), "recomputed", False),
+    ],
+)
+def test_a_proof_of_which_a_step_is_open_does_not_hold_and_only_a_wrong_one_is_false(
+    run, tmp_path, monkeypatch, others, mark, holds
+):  # fmt: skip
+    row, page = proof_line(run, tmp_path, monkeypatch, ("rechecked", *others))
+    assert (row["mark"], row["holds"], row["says"][:6]) == (mark, holds, f"{1 + others.count('rechecked')} of 3")
+    assert ("| recomputed, and not as stated |" in page) is (holds is False)
+
+
+def test_a_proof_of_which_nothing_was_rechecked_is_not_called_recomputed(run, tmp_path, monkeypatch):
+    row, page = proof_line(run, tmp_path, monkeypatch, ("not rechecked",))
+    assert (row["mark"], row["holds"], row["says"][:6]) == ("stated by others", None, "0 of 1")
+    assert "and not as stated" not in page
+
+
+def proof_line(run, tmp_path, monkeypatch, statuses):
+    """The line of evidence on a proof whose steps the checker finds so, and the page."""
     from dpspec_checker.check import CheckedStep
     from dpspec_deployments import evidence
 
-    steps = [CheckedStep(rule=str(n), status=status, reason="") for n, status in enumerate(("rechecked", other, "rechecked"))]
+    steps = [CheckedStep(rule=str(n), status=status, reason="") for n, status in enumerate(statuses)]
     monkeypatch.setattr(evidence, "check_proof", lambda row: steps)
     written(tmp_path, "counts", keep=None, blocks=COUNTS)
     _, data = gathered(run, tmp_path, "counts", tmp_path / "f")
     (row,) = (row for row in data["lines"] if row["what"].endswith(": proof"))
-    assert (row["holds"], row["says"][:6]) == (False, "2 of 3")
+    return row, (tmp_path / "f" / "README.md").read_text(encoding="utf-8")
+
+
+PART = """
+[[part]]
+title = "the south alone"
+output_divergence = { type = "mult-delta", delta = "1/100" }
+budget = { epsilon = "1/2" }
+input_divergence = { type = "hamming" }
+multiverse = { invariants = [{ type = "marginal", attributes = ["place"] }] }
+mechanism = { type = "geometric", ratio = "2/3", queries = [{ type = "marginal", attributes = ["place"] }] }
+"""
+
+
+def test_a_further_promise_keeps_its_delta_its_unit_and_its_facts_on_every_page(run, tmp_path):
+    """Its number was printed after the standard of the first promise, as if it were pure."""
+    facts = 'region = "Global"\nkind = "statistics"\nuse = "Planning"'
+    written(tmp_path, "counts", keep=None, blocks=COUNTS, rest=PART, facts=facts)
+    path = tmp_path / "counts.dpspec.toml"
+    _, data = gathered(run, tmp_path, "counts", tmp_path / "f")
+    label = said(run, tmp_path, "counts")
+    run("report", path, "--out", tmp_path / "report.md")
+    run("registry", "export", path, "--author", "A", "--out", tmp_path / "record.yaml")
+    lines = {
+        "evidence": next(row["says"] for row in data["lines"] if (row["level"], row["what"][:5]) == ("budget", "part:")),
+        "label": label["The number"],
+        "report": (tmp_path / "report.md").read_text(encoding="utf-8"),
+        "compare": run("compare", path, path).out,
+        "record": (tmp_path / "record.yaml").read_text(encoding="utf-8"),
+    }
+    for page, text in lines.items():
+        flat = " ".join(text.split())
+        line = flat[flat.index("epsilon = 0.5") :]
+        for words in ("delta = 0.01", "one person replaced by another", "person by place"):
+            assert words in line, (page, words)
+    several = "The file describes more than one release. The limits here are those of the first one alone."
+    assert several in label["What someone can find out about you"]
+    assert several in " ".join(run("explain", path, "--audience", "public").out.split())
+    written(tmp_path, "shared", keep=None, blocks=COUNTS, rest=PART[: PART.index("mechanism")])
+    assert several not in said(run, tmp_path, "shared")["What someone can find out about you"]
+
+
+@pytest.mark.parametrize(
+    ("space", "mechanism", "whose"),
+    [
+        ("stated", "stated", "for this release."),
+        ("stated", "assumed", "for the release that we made up."),
+        ("assumed", "assumed", "for the release that we made up."),
+        ("assumed", "stated", "for this release on data that we made up."),
+    ],
+)
+def test_what_a_stand_in_discloses_is_not_said_of_the_real_release(run, tmp_path, space, mechanism, whose):
+    written(tmp_path, "counts", keep=None, blocks=COUNTS)
+    path = tmp_path / "counts.dpspec.toml"
+    how = {"stated": 'how = "stated", source = "paper"', "assumed": 'how = "assumed", because = "of the test"'}
+    text = path.read_text(encoding="utf-8").replace('space = { how = "stated", source = "paper" }', f"space = {{ {how[space]} }}")
+    path.write_text(text.replace("budget = { how", f"mechanism = {{ {how[mechanism]} }}\nbudget = {{ how"), encoding="utf-8")
+    found = said(run, tmp_path, "counts")["What someone can find out about you"]
+    own = [line for line in found.split(" - ") if "at least" in line]
+    assert own
+    assert all(line.endswith(whose) for line in own), own
+
+
+def test_a_label_drops_no_parameter_of_a_standard_in_silence(run, tmp_path):
+    """A delta of 1/4 means nothing without the epsilon of a hockey-stick divergence."""
+    for number, words in (("1", " at epsilon = 1."), ("ln(3)", ", as the file defines it.")):
+        blocks = BITS.format(standard=f'hockey-stick"\nepsilon = "{number}', budget='delta = "1/4"')
+        written(tmp_path, "bits", keep=None, blocks=blocks)
+        assert f"It is measured by hockey-stick divergence{words}" in said(run, tmp_path, "bits")["The number"]
 
 
 def test_evidence_is_whole_or_not_at_all(run, folder, tmp_path, monkeypatch):

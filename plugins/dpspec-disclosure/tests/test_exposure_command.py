@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import csv
 import json
+from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_disclosure.exposure import Exposed
+from dpspec_disclosure import analysis
+from dpspec_disclosure.exposure import Belief, Exposed, SecretExposure, Share
 from dpspec_disclosure.knowledge import Geography
-from dpspec_disclosure.margins import kinds_of, margins_of
+from dpspec_disclosure.margins import Margins, kinds_of, margins_of
 
 import dpspec as dp
 from dpspec.cli import main
@@ -54,6 +56,22 @@ def towns(tmp_path):
     path = tmp_path / "towns.dpspec.toml"
     path.write_text(text)
     return path
+
+
+def test_a_belief_that_is_no_certainty_is_not_rounded_to_one():
+    belief = Belief(low=0, high=0, largest=Fraction(99_999, 100_000), guess_low=0, guess_high=0)
+    share = Share(yes=0, undecided=0, of=1)
+    one = SecretExposure(
+        secret=("age",), known=(), determined=share, strata=(0, 1), smallest=None, belief=belief, unknown=1, all_but=share
+    )
+    assert analysis._grid([one])[-1].split()[-1] == "0.9999"
+
+
+def test_kinds_about_which_nothing_was_proved_are_named(towns, monkeypatch):
+    monkeypatch.setattr("dpspec_disclosure.exposure.MOST_PROGRAMS", 0)
+    monkeypatch.setattr(Margins, "junction", lambda self: None)
+    said = ask(towns, towns.with_name("towns.csv"), code=3)
+    assert "  0, 5 undecided of 5 possible kinds of records" in said
 
 
 def test_what_the_tables_say_about_five_persons(towns):

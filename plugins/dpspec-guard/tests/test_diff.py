@@ -121,6 +121,14 @@ def test_a_block_that_cannot_stand_alone_says_why():
     assert "takes rho" in reasons["output divergence"]
 
 
+@pytest.mark.parametrize("name", [name for name, row in {**WEAKER, **HARMLESS}.items() if row["base"] == "universes"])
+def test_a_changed_block_is_shown_as_changed(name):
+    """A budget of two universes was "for each of 2 universes" before and after."""
+    _, file = compared(*exchanged({**WEAKER, **HARMLESS}[name]))
+    assert file.blocks
+    assert all(block.before != block.after for block in file.blocks)
+
+
 def test_numbers_for_a_person_are_those_of_the_budget():
     """At epsilon = ln(3) and ln(4), the power at level 1/20 is at most 3/20 and 4/20, and the belief at most 3/4 and 4/5."""
     _, file = compared(*exchanged(WEAKER["budget-in-logarithms"]))

@@ -159,7 +159,7 @@ def test_a_run_is_begun_once(monkeypatch, spec, table, tmp_path):
         release(spec, table, tmp_path / "out")
 
 
-@pytest.mark.parametrize("changed", ["table", "specification", "randomness"])
+@pytest.mark.parametrize("changed", ["table", "specification", "randomness", "version"])
 def test_a_run_of_other_input_is_refused_and_kept(monkeypatch, spec, table, tmp_path, changed):
     out = tmp_path / "out"
     killed(monkeypatch, spec, table, out, seed=9)
@@ -167,6 +167,8 @@ def test_a_run_of_other_input_is_refused_and_kept(monkeypatch, spec, table, tmp_
         table.write_text(table.read_text(encoding="utf-8").replace("7\n", "8\n", 1), encoding="utf-8")
     if changed == "specification":
         spec.write_text(SPEC + "# other\n", encoding="utf-8")
+    if changed == "version":
+        monkeypatch.setattr("dpspec_release.draw.version", lambda name: "9.9")
     with pytest.raises(ReleaseError, match=f"was begun with another {changed};"):
         release(spec, table, out, seed=None if changed == "randomness" else 9, resume=True)
     assert (unfinished(out) / "key").exists()

@@ -68,6 +68,24 @@ def places(run):
     return found
 
 
+def test_a_claim_that_was_false_when_it_was_locked_is_a_result(tmp_path, monkeypatch):
+    """It was as locked, so that there was nothing to review in a run that failed."""
+    text = (ROOT / "specs" / "randomised-response.dpspec.toml").read_text(encoding="utf-8")
+    for name, epsilon in (("right", "ln(3)"), ("wrong", "ln(2)")):
+        (tmp_path / f"{name}.dpspec.toml").write_text(text.replace('"ln(3)"', f'"{epsilon}"'), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(main, ["lock", "."]).exit_code in (0, 1)
+    code, run = sarif("verify", "--locked")
+    assert code == 1
+    assert places(run) == [("wrong.dpspec.toml", 1, "verify/" + verdict_of("wrong.dpspec.toml"), "error")]
+
+
+def verdict_of(path):
+    """How `dpspec verify` ends with a file."""
+    data = json.loads(CliRunner().invoke(main, ["verify", path, "--format", "json"]).stdout)
+    return data["files"][0]["outcome"]
+
+
 def test_every_bad_file_is_a_result_at_its_line():
     code, run = sarif("check", ROOT / "specs" / "bad")
     assert code == 2

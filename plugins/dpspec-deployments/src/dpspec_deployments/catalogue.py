@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec import Comparison, DpspecError
-from dpspec.plugin import Bracket, Number, ParameterError, Rational, Registry
+from dpspec.plugin import Bracket, ParameterError, Rational, Registry
 from dpspec.plugin.applications import (
     FAINT,
     Answer,
@@ -48,9 +48,9 @@ from dpspec.plugin.applications import (
     guarded,
     in_order,
     jobs_for,
+    named_unit,
     number_in_words,
     order_data,
-    parameters,
     power_at_step,
     power_in_words,
     printed,
@@ -271,20 +271,10 @@ class PromiseLine:
 
 def unit_of(document: SpecDocument, spec: PrivacySpec | None = None) -> str | None:
     """The unit whose change the input divergence of a promise counts, if it names one; by its meaning in the deployment."""
-    found = _named_unit((spec or document.spec).input_divergence)
+    found = named_unit((spec or document.spec).input_divergence)
     if found is None:
         return None
     return found if document.deployment is None else dict(document.deployment.units).get(found, found)
-
-
-def _named_unit(divergence: Any) -> str | None:
-    """The unit that an input divergence names, itself or in what it is made of: a relation, another divergence."""
-    found = getattr(divergence, "unit", None)
-    if isinstance(found, str):
-        return found
-    inner = (getattr(divergence, parameter.name) for parameter in parameters(type(divergence)))
-    held = (_named_unit(value) for value in inner if attrs.has(type(value)) and not isinstance(value, Number))
-    return next((unit for unit in held if unit is not None), None)
 
 
 def one_of(thing: str, document: SpecDocument) -> str:

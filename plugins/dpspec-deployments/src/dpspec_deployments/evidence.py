@@ -38,6 +38,7 @@ from dpspec.plugin.applications import (
     longer_units,
     margins,
     origins,
+    part_in_words,
     promise_for,
     thing_in_words,
     verify_document,
@@ -191,7 +192,7 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
     says = f"{unit_of(document) or 'no unit'}; one change: {one_of(thing_in_words(spec.input_divergence), document)}"
     yield _block(document, "input_divergence", "budget", "unit and change", says)
     for part in document.parts:
-        says = f"{budget_in_words(part.spec.budget)} per {unit_of(document, part.spec) or 'no unit'}"
+        says = one_of(part_in_words(part.spec, spec), document)
         yield _block(document, "budget", "budget", f"part: {part}", says)
     for one in document.expectations:
         state = number_state(one, spec)
@@ -241,11 +242,12 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
         yield _judged(one, note, None if path is None else f"witnesses/{path}", document)
         if one.verdict is not None and one.verdict.proof:
             steps = check_proof(rows[one.name])
-            again = [step for step in steps if step.status == "rechecked"]
-            says = f"{len(again)} of {len(steps)} steps rechecked by a checker that shares no code with what found the proof"
+            again, wrong = (sum(step.status == status for step in steps) for status in ("rechecked", "wrong"))
+            says = f"{again} of {len(steps)} steps rechecked by a checker that shares no code with what found the proof"
+            says += f"; {count(wrong, 'step')} found wrong" if wrong else ""
             yield EvidenceLine(
-                level="correctness", what=f"{one.name}: proof", mark=RECOMPUTED, says=says, holds=len(again) == len(steps),
-                file="verify.json",
+                level="correctness", what=f"{one.name}: proof", mark=RECOMPUTED if again or wrong else OTHERS, says=says,
+                holds=False if wrong else True if again == len(steps) else None, file="verify.json",
             )  # fmt: skip
 
 
@@ -316,7 +318,8 @@ def _accuracy(document: SpecDocument) -> Iterator[EvidenceLine]:
         each = f"each of {numbers} numbers" if numbers else "each number"
         says = f"standard deviation {deviation or 'unknown'}, 95 % margin {margin} for {each} ({law}){note}"
         yield EvidenceLine(level="utility", what=f"error: {table}", mark=RECOMPUTED, says=says, file=ACCURACY)
-    for says in found["notes"]:
+    for sentence in found["notes"]:
+        says = f"{sentence.removesuffix('.')}{note}"
         yield EvidenceLine(level="utility", what="error of all", mark=RECOMPUTED, says=says, file=ACCURACY)
     for one in found["unknown"]:
         yield EvidenceLine(level="utility", what=f"error: {one['table']}", mark=NOT_STATED, says=f"unknown: {one['reason']}")
@@ -328,7 +331,7 @@ def _trust(document: SpecDocument) -> Iterator[EvidenceLine]:
     yield _fact(document, "trust", "access", None if made is None else made.access, "whether analysts ask, or all is published")
     for part in document.parts:
         if part.view is not None:
-            says = f"{budget_in_words(part.spec.budget)} as the {part.view} sees it"
+            says = one_of(f"as the {part.view} sees it: {part_in_words(part.spec, document.spec)}", document)
             yield _block(document, "budget", "trust", f"view: {part.title}", says)
 
 

@@ -27,6 +27,7 @@ from dpspec.plugin.applications import (
     budget_in_words,
     count,
     fact_in_words,
+    is_plain,
     longer_units,
     margins,
     number_in_words,
@@ -42,7 +43,7 @@ from dpspec_deployments.catalogue import how_of, number_state, one_of, unit_of
 
 if TYPE_CHECKING:
     from dpspec import SpecDocument
-    from dpspec.plugin import Budget, RiskStatement
+    from dpspec.plugin import Budget, PrivacySpec, RiskStatement, specfile
     from dpspec.plugin.applications import RiskNumbers, RiskRow, Standing
 
 
@@ -83,7 +84,7 @@ def label(
         "What one change is": _change(document),
         "What is published exactly": _exact(document),
         "The number": _number(document, at),
-        "What someone can find out about you": (*_attacker(document, standing, at), *_numbers(risk)),
+        "What someone can find out about you": (*_attacker(document, standing, at), *_numbers(document, risk)),
         "How exact the published numbers are": _accuracy(document),
         "What the promise does not cover": _uncovered(document),
         "What is not said": _unsaid(document),
@@ -167,11 +168,10 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
             yield f"{_said(spec.budget)}, for one change. A smaller number is a stronger promise."
         if at is not None and spec is not document.spec:
             yield "This is the number for the facts of one table. The table was named when this page was made."
-        yield f"It is measured by {_measure(document)}."
+        yield f"It is measured by {_measure(spec)}."
         if how_of(document, "budget") in ("assumed", "inferred"):
             yield f"This number is {how_of(document, 'budget')} by the file. No source gives it as such."
-    for part in document.parts:
-        yield f"Also promised, for {part}: {_said(part.spec.budget)}."
+    yield from (_part(part, document) for part in document.parts)
     if made is not None and made.period is not None:
         again = "for every release" if made.period == "release" else f"after every {made.period}"
         yield f"This number is renewed {again}. Over several of them the promise can be weaker."
@@ -187,10 +187,25 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
         yield told + (f". It differs for {wrong}." if wrong else ".")
 
 
-def _measure(document: SpecDocument) -> str:
-    """The standard of protection, with its delta alone where it has other parameters."""
-    told = thing_in_words(document.spec.output_divergence)
-    return told if re.fullmatch(r"[\w -]+(?: \(delta = [^()]*\))?", told) else re.split(r", | at | \(", told)[0]
+def _part(part: specfile.PromisedBeside, document: SpecDocument) -> str:
+    """A further promise, with its standard, and with the other blocks in which it differs: its number is about these."""
+    spec, own = part.spec, document.spec
+    told = f"Also promised, for {part}: {_said(spec.budget)}, measured by {_measure(spec)}"
+    if spec.input_divergence != own.input_divergence:
+        told += f". One change there is: {one_of(step_in_words(spec.input_divergence), document)}"
+    if spec.multiverse != own.multiverse:
+        held = spec.multiverse.induced_by()
+        facts = "; ".join(dict.fromkeys(map(fact_in_words, held or ())))
+        told += f". Published exactly there: {facts or ('nothing' if held == () else 'what the file says')}"
+    return f"{told}."
+
+
+def _measure(spec: PrivacySpec) -> str:
+    """The standard of protection with its parameters; of those without plain words it says that the file has them."""
+    told = thing_in_words(spec.output_divergence)
+    if is_plain(re.sub(r" \(delta = [^()]*\)", "", told)):
+        return told
+    return re.split(r", | at | \(", told)[0] + ", as the file defines it"
 
 
 def _said(budget: Budget) -> str:
@@ -220,14 +235,18 @@ def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | Non
         yield "Without a number, no one can say how much the release helps them."
         return
     if standing.is_false:
-        yield "The release is known to break the promise. What follows is about a release that would keep it."
+        whose = "The release that we made up" if "mechanism" in document.stand_ins else "The release"
+        yield f"{whose} is known to break the promise. What follows is about a release that would keep it."
     found, of_table = at or document, at is not None and at.spec is not document.spec
     yield from audience_data(found, "public", standing, of_table=of_table)["paragraphs"][1:]
 
 
-def _numbers(risk: RiskNumbers) -> Iterator[str]:
-    """The numbers behind it, each for any release that keeps the promise, and for the one that the file describes."""
-    lines = [line for line in map(_number_line, risk.rows) if line]
+def _numbers(document: SpecDocument, risk: RiskNumbers) -> Iterator[str]:
+    """The numbers behind it, each for any release that keeps the promise, and for the one that the file describes or makes up."""
+    whose = "this release"
+    if document.stand_ins:
+        whose = "the release that we made up" if "mechanism" in document.stand_ins else "this release on data that we made up"
+    lines = [line for line in (_number_line(row, whose) for row in risk.rows) if line]
     if lines:
         far = next((dict(row.at)["distance"] for row in risk.rows if "distance" in dict(row.at)), "1")
         compared = " that the promise compares" if any("candidates" in dict(row.at) for row in risk.rows) else ""
@@ -235,10 +254,12 @@ def _numbers(risk: RiskNumbers) -> Iterator[str]:
         yield from lines
 
 
-def _number_line(row: RiskRow) -> str:
+def _number_line(row: RiskRow, whose: str) -> str:
     """A number of an attacker in plain words; nothing for those that say the same in another measure."""
     at = dict(row.at)
-    said = "; ".join(one for one in (_cases(row.worst, upper=True), _cases(row.own, upper=False)) if one)
+    allowed, own = _cases(row.worst, upper=True), _cases(row.own, upper=False)
+    ends = (f"{allowed} if the promise is kept" if allowed else "", f"{own} for {whose}" if own else "")
+    said = "; ".join(one for one in ends if one)
     if said and row.quantity == "power" and "level" in at:
         wrong = number_in_words(exact.number(at["level"]) * 100)
         return f"- Right guesses in 100, with at most {wrong} wrong: {said}."
@@ -255,9 +276,9 @@ def _cases(statements: Sequence[RiskStatement], *, upper: bool) -> str:
         return ""
     if upper:
         end = min(ends)
-        return f"{'no limit' if end >= 1 else f'at most {exact.rounded_up(end * 100, 3)}'} if the promise is kept"
+        return "no limit" if end >= 1 else f"at most {exact.rounded_up(end * 100, 3)}"
     end = max(ends)
-    return f"{'up to 100' if end >= 1 else f'at least {exact.rounded_down(end * 100, 3)}'} for this release"
+    return "up to 100" if end >= 1 else f"at least {exact.rounded_down(end * 100, 3)}"
 
 
 MOST_MARGINS = 6

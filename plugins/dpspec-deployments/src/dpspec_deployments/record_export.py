@@ -27,6 +27,7 @@ from dpspec.plugin.applications import (
     budget_in_words,
     multiverse_in_words,
     parse,
+    part_in_words,
     raise_all,
     space_in_words,
     thing_in_words,
@@ -262,7 +263,7 @@ class _Export:
             yield f"The budget is renewed after each {document.deployment.period}."
         if document.parts and self.states("budget"):
             yield "Also promised:"
-            yield from (f"- {part}: {budget_in_words(part.spec.budget)}" for part in document.parts)
+            yield from (f"- {part}: {part_in_words(part.spec, spec)}" for part in document.parts)
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:
         """The numbers of the record that the blocks state; one that is no decimal is stated in words alone."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import dpspec as dp
-from dpspec.plugin import Bracket, Marginal, ParameterError, blocks, errors, number, params, tables
+from dpspec.plugin import Bracket, Marginal, ParameterError, blocks, errors, exact, number, params, tables
 from dpspec.plugin.applications import count
 from dpspec_disclosure.changes import Change, changes
 from dpspec_disclosure.design_risk import TABLE, Exchange, RiskFound, RiskMeasure, RiskOfDesign
@@ -251,6 +251,7 @@ def _table_text(  # noqa: PLR0917 - one page with all that it shows
     seen: Sequence[str],
 ) -> str:
     whole, by = cells.determined, f" by {', '.join(seen)}" if seen else ""
+    fixed = f"{cells.cells:,}" + (f", {cells.undecided:,} undecided" if cells.undecided else "")
     lines = [
         f"{_counted(whole)} of {whole.of:,} {unit} records are determined in all attributes by the exact tables of {name} alone, "
         "before any noise.",
@@ -258,7 +259,7 @@ def _table_text(  # noqa: PLR0917 - one page with all that it shows
         *(f"  published exactly: {margin}" for margin in published),
         "",
         "An attacker who knows only these tables:",
-        f"  {cells.cells:,} of {cells.possible:,} possible kinds of records{by} have the same count in every table that fits;",
+        f"  {fixed} of {cells.possible:,} possible kinds of records{by} have the same count in every table that fits;",
         f"  {_counted(cells.records)} of the records are of these kinds.",
         "",
         "An attacker who also knows values of the target; records whose secret is the same in every table that fits:",
@@ -297,7 +298,7 @@ def _grid(secrets: Sequence[SecretExposure]) -> list[str]:
         belief = one.belief
         beliefs = ("not computed",) * 3 if belief is None else (
             _number(belief.low, belief.high), _number(belief.guess_low, belief.guess_high),
-            "-" if belief.largest is None else f"{float(belief.largest):.4g}",
+            "-" if belief.largest is None else exact.rounded_down(number(belief.largest)),  # below 1: it is no certainty
         )  # fmt: skip
         rows.append((_of(one), count(len(one.known), "attribute"), _counted(one.determined), *beliefs))
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 
 import attrs
@@ -27,9 +30,10 @@ from dpspec.plugin.applications import (
     parse,
     read_text,
     standing,
+    to_toml,
     worst_code,
 )
-from dpspec_guard.promise import promise_hash
+from dpspec_guard.promise import paired_parts, promise_hash
 from dpspec_guard.relation import Effect, Relation, alone, relation, spec_relation
 from dpspec_guard.sources import Side, SourceFile
 from dpspec_guard.standings import RANKS
@@ -319,7 +323,7 @@ def _faults(version: _Version, side: str) -> Iterator[Finding]:
 def _removed(title: str, old: _Version, registry: Registry) -> FileDifference:
     gone = _hash(old, registry)
     finding = Finding(
-        code="removed", message="the file was removed, and no file of NEW makes its promise", exit_code=Word.REFUTED.exit_code,
+        code="removed", message="the file was removed, and no new file makes its promise", exit_code=Word.REFUTED.exit_code,
         advice=f"keep it, or record in the file that replaces it: [[change]] with from = \"{gone}\"", file=old.source.path,
     )  # fmt: skip
     before = None if old.document is None else standing(old.document, registry)
@@ -353,6 +357,8 @@ def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Reg
     single = len(changed) == 1 and not old.parts and not new.parts
     for block in changed:
         lines = [said[Titles[block]] for said in told]
+        if lines[0] == lines[1]:  # the words leave out in what they differ, such as the numbers of a table
+            lines = [[*_written(document.spec, block, registry)] or lines[0] for document in (old, new)]
         effect = whole if single else alone(old.spec, new.spec, block, registry)
         yield BlockChange(
             block=Titles[block],
@@ -365,9 +371,16 @@ def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Reg
     yield from _parts(old, new, registry)
 
 
+def _written(spec: PrivacySpec, block: str, registry: Registry) -> Iterator[str]:
+    """The parameters of a block as a file has them; nothing for one that has no text form."""
+    with contextlib.suppress(errors.NotWritableError):
+        table = tomllib.loads(to_toml(spec, registry)).get(block, {})
+        yield from (f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in table.items())
+
+
 def _parts(old: SpecDocument, new: SpecDocument, registry: Registry) -> Iterator[BlockChange]:
     """The parts of a product that changed."""
-    for one, other in _paired_parts(old.parts, new.parts):
+    for one, other in paired_parts(old.parts, new.parts):
         name = str(other if one is None else one)
         if one is not None and other is not None and one.spec == other.spec:
             continue
@@ -376,24 +389,6 @@ def _parts(old: SpecDocument, new: SpecDocument, registry: Registry) -> Iterator
         told = [() if part is None else tuple(_flat(part.spec)) for part in (one, other)]
         lines = [tuple(line for line in told[i] if line not in told[1 - i]) for i in (0, 1)]
         yield BlockChange(block=f"part: {name}", before=lines[0], after=lines[1], alone=related, reason=reason)
-
-
-_Parts = tuple[specfile.PromisedBeside | None, specfile.PromisedBeside | None]
-
-
-def _paired_parts(old: Sequence[specfile.PromisedBeside], new: Sequence[specfile.PromisedBeside]) -> Iterator[_Parts]:
-    """Which part is a version of which: by title, view and share, and the others by view and share, in their order."""
-    left, right = list(old), list(new)
-    keys: tuple[Callable[[specfile.PromisedBeside], object], ...] = (str, lambda part: (part.view, part.share))
-    for key in keys:
-        for one in list(left):
-            other = next((part for part in right if key(part) == key(one)), None)
-            if other is not None:
-                left.remove(one)
-                right.remove(other)
-                yield one, other
-    yield from ((one, None) for one in left)
-    yield from ((None, other) for other in right)
 
 
 def _flat(spec: PrivacySpec) -> Iterator[str]:
@@ -471,7 +466,7 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, path:
             yield Finding(
                 code="terms", message=f"{term.name} {told}: {term.before} -> {term.after}", advice=advice, file=path,
                 exit_code=(Word.REFUTED if lost else Word.UNDECIDED).exit_code,
-                line=_line_of(new, f"deployment.{term.name}"), explained=reason,
+                line=_line_of(new, term.key), explained=reason,
             )  # fmt: skip
     before, after = found.standings
     if before is not None and after is not None and _is_worse((old, before), (new, after)):

@@ -33,7 +33,7 @@ _RULES = {
     "weaker": "The new promise is weaker than the old one: a mechanism may keep it and break the old one.",
     "incomparable": "Neither promise implies the other: a mechanism may keep the new one and break the old one.",
     "undecided": "It is unknown whether the new promise implies the old one.",
-    "terms": "The deployment has another period, number of releases, trust model or meaning of a unit.",
+    "terms": "The period, the number of releases, the trust model, a unit or what the promise does not cover is another.",
     "verdict": "Less is known in favour of the claim than before.",
     "removed": "A promise was removed.",
     "history": "A recorded change of the promise was removed or edited.",

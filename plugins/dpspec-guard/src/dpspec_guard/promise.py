@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 
 import attrs
 
 from dpspec import SpecDocument
-from dpspec.plugin import errors
+from dpspec.plugin import errors, specfile
 from dpspec.plugin.applications import Registry, to_toml
 from dpspec_guard.terms import terms_of
 
-Group = tuple[str | None, Fraction | None]
-"""Whose view of the system a promise is about, and to which share of the units it is made; None for all."""
+Group = tuple[str | None, Fraction | None, str | None]
+"""Whose view of the system a promise is about, to which share of the units it is made (None for all), and of which release.
+
+The release is None for that of the file's mechanism, otherwise the title of the part with a mechanism of its own.
+"""
 
 
 def promise_text(document: SpecDocument, registry: Registry) -> str:
@@ -52,14 +55,15 @@ def promise_hash(document: SpecDocument, registry: Registry) -> str | None:
 
 
 def grouped(document: SpecDocument) -> Mapping[Group, SpecDocument]:
-    """The promises of a file by whose view they are about and whom they are made to, each group as a file of its own.
+    """The promises of a file by view, share and release, each group as a file of its own.
 
     `compare` holds promises to every unit against each other and does not read views, so that it is given promises of one view.
+    A release without a promise in NEW is a promise that was lost, so that each group is about one release, too.
     """
-    found: dict[Group, SpecDocument] = {(None, None): attrs.evolve(document, parts=())}
+    found: dict[Group, SpecDocument] = {(None, None, None): attrs.evolve(document, parts=())}
     for part in document.parts:
         alone = attrs.evolve(part, view=None, share=None)
-        group = (part.view, part.share)
+        group = (part.view, part.share, document.release_of(part))
         if group in found:
             found[group] = attrs.evolve(found[group], parts=(*found[group].parts, alone))
         else:
@@ -67,4 +71,24 @@ def grouped(document: SpecDocument) -> Mapping[Group, SpecDocument]:
     return MappingProxyType(found)
 
 
-__all__ = ["Group", "grouped", "promise_hash", "promise_text"]
+PairedParts = tuple[specfile.PromisedBeside | None, specfile.PromisedBeside | None]
+
+
+def paired_parts(
+    old: Sequence[specfile.PromisedBeside], new: Sequence[specfile.PromisedBeside]
+) -> Iterator[PairedParts]:  # fmt: skip
+    """Which part is a version of which: by title, view and share, and the others by view and share, in their order."""
+    left, right = list(old), list(new)
+    keys: tuple[Callable[[specfile.PromisedBeside], object], ...] = (str, lambda part: (part.view, part.share))
+    for key in keys:
+        for one in list(left):
+            other = next((part for part in right if key(part) == key(one)), None)
+            if other is not None:
+                left.remove(one)
+                right.remove(other)
+                yield one, other
+    yield from ((one, None) for one in left)
+    yield from ((None, other) for other in right)
+
+
+__all__ = ["Group", "PairedParts", "grouped", "paired_parts", "promise_hash", "promise_text"]

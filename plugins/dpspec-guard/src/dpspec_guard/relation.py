@@ -11,7 +11,7 @@ from dpspec import DpspecError, SpecDocument
 from dpspec.plugin import PrivacySpec
 from dpspec.plugin.applications import Answer, Direction, Registry, blocks_of, compared, pair_in_words
 from dpspec_guard.labels import renamed
-from dpspec_guard.promise import Group, grouped
+from dpspec_guard.promise import Group, grouped, paired_parts
 
 
 class Effect(enum.Enum):
@@ -109,9 +109,9 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
     if _promises(old) == _promises(new):
         same = Implied(answer=Answer.IMPLIES, reasons=("the promise is the same",))
         return Relation(kept=same, gained=same)
-    old, notes = renamed(old, new, registry)
+    old, notes = renamed(_with_titles_of(old, new), new, registry)
     before, after = grouped(old), grouped(new)
-    if before.keys() == after.keys() == {(None, None)}:
+    if before.keys() == after.keys() == {(None, None, None)}:
         found_one = _plain(old, new, registry)
         return attrs.evolve(found_one, notes=(*notes, *found_one.notes))
     found: dict[tuple[Group, Group], Relation] = {}
@@ -126,8 +126,15 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
     return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
 
 
+def _with_titles_of(old: SpecDocument, new: SpecDocument) -> SpecDocument:
+    """OLD, its parts under the titles of their versions in NEW: a release is known by the title of its part."""
+    titles = {id(one): other.title for one, other in paired_parts(old.parts, new.parts) if one is not None and other is not None}
+    return attrs.evolve(old, parts=tuple(attrs.evolve(part, title=titles.get(id(part), part.title)) for part in old.parts))
+
+
 def _promises(document: SpecDocument) -> list[object]:
-    return [document.spec, *((part.spec, part.view, part.share) for part in document.parts)]
+    about = [document.release_of(part) is None for part in document.parts]
+    return [document.spec, *((part.spec, part.view, part.share, own) for part, own in zip(document.parts, about, strict=True))]
 
 
 def spec_relation(old: PrivacySpec, new: PrivacySpec, registry: Registry) -> Relation:
@@ -146,19 +153,20 @@ def alone(old: PrivacySpec, new: PrivacySpec, block: str, registry: Registry) ->
 
 
 def _covering(group: Group, groups: object) -> Iterator[Group]:
-    """The groups whose promises may imply those of a group: of the same view, to the same share or to all."""
-    view, share = group
-    candidates = dict.fromkeys([(view, share), (view, None)])
+    """The groups whose promises may imply those of a group: of the same view and release, to the same share or to all."""
+    view, share, release = group
+    candidates = dict.fromkeys([(view, share, release), (view, None, release)])
     return (one for one in candidates if one in groups)  # type: ignore[operator]
 
 
 def _best(group: Group, found: list[Implied]) -> Implied:
     """What is known of a group from those that may imply it."""
     if not found:
-        view, share = group
+        view, share, release = group
+        what = "" if release is None else f" about the release {release}"
         whose = "" if view is None else f" as the {view} sees it"
         whom = "" if share is None else f" for {share} of the units"
-        return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{whose}{whom} is made on the other side",))
+        return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{what}{whose}{whom} is made on the other side",))
     order = (Answer.IMPLIES, Answer.UNKNOWN, Answer.SEPARATED)
     return min(found, key=lambda one: order.index(one.answer))
 

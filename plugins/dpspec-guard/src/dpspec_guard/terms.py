@@ -1,7 +1,7 @@
 """Terms of a deployment that affect the value of the promise, and that the five blocks do not contain.
 
-The period after which the budget is renewed, whether there is one release or many, who has access to the raw data, and the
-meaning of the units of the blocks. `compare` does not read them.
+The period after which the budget is renewed, whether there is one release or many, who has access to the raw data, the
+meaning of the units of the blocks, and the steps that the promise does not cover. `compare` does not read them.
 """
 
 from __future__ import annotations
@@ -25,15 +25,17 @@ class TermChange:
     """A term that changed.
 
     Args:
-        name: the key in ``[deployment]``.
+        name: the key in ``[deployment]``, or ``unaccounted``.
         before, after: what was and what is.
         keeps: whether the new one is at least as strong; None where that is unknown.
+        key: where it is in a file.
     """
 
     name: str
     before: str
     after: str
     keeps: bool | None
+    key: str
 
 
 def terms_of(document: SpecDocument) -> dict[str, str]:
@@ -55,7 +57,21 @@ def term_changes(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
         other = after[name]
         if one != other:
             keeps = _RULES[name](one, other) if one and other and name in _RULES else None
-            yield TermChange(name=name, before=one or "not stated", after=other or "not stated", keeps=keeps)
+            said = (one or "not stated", other or "not stated")
+            yield TermChange(name=name, before=said[0], after=said[1], keeps=keeps, key=f"deployment.{name}")
+    yield from _uncovered(old, new)
+
+
+def _uncovered(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
+    """The steps outside of the promise that changed: with one more it covers less, and of another text nothing is known."""
+    before, after = (
+        {(step.step, step.effect, frozenset(step.touches)): str(step) for step in document.unaccounted} for document in (old, new)
+    )
+    if before.keys() != after.keys():
+        keeps = True if after.keys() <= before.keys() else False if before.keys() <= after.keys() else None
+        gone = "; ".join(text for key, text in before.items() if key not in after) or "none"
+        come = "; ".join(text for key, text in after.items() if key not in before) or "none"
+        yield TermChange(name="unaccounted", before=gone, after=come, keeps=keeps, key="unaccounted")
 
 
 def _period(before: str, after: str) -> bool | None:

@@ -27,6 +27,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from fractions import Fraction
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Protocol, cast
 
@@ -1224,7 +1225,15 @@ def _identity(document: SpecDocument, mechanism: Mechanism, given: Table, regist
         "mechanism": f"{mechanism!r} of {registry.provenance(mechanism)}",
         "table": digest_of(given),
         "randomness": randomness(options.seed),
+        "version": ", ".join(f"{name} {version(name)}" for name in _DRAWN_BY),
     }
+
+
+_DRAWN_BY = ("dpspec", "dpspec-release")
+"""The packages that draw for every mechanism, of which another version may draw other noise from the same key.
+
+That of the mechanism is named with the mechanism.
+"""
 
 
 def digest_of(table: Table) -> str:

@@ -70,6 +70,7 @@ from dpspec.plugin.applications import (
     order_figure,
     order_mark,
     pair_in_words,
+    part_in_words,
     probability_in_words,
     promise,
     read_bytes,
@@ -387,7 +388,8 @@ def _blocks(document: SpecDocument) -> Iterator[Piece]:
     rows = [(block, BLOCKS_ASK[block], _joined(lines)) for block, lines in blocks_in_words(document.spec).items()]
     run = document.mechanism or document.secret
     rows += [("mechanism", "What is said to keep the promise?", "none is named" if run is None else thing_in_words(run))]
-    rows += [("besides", "What is promised, too?", f"{part}: {budget_in_words(part.spec.budget)}") for part in document.parts]
+    parts = [f"{part}: {part_in_words(part.spec, document.spec)}" for part in document.parts]
+    rows += [("besides", "What is promised, too?", part) for part in parts]
     yield Grid(caption=f"The blocks of {document.id}", heads=("block", "asks", "here"), rows=tuple(rows))
     yield Sentence(mark="Together:", words=promise(document))
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -71,9 +71,18 @@ def _results(document: JsonData) -> Iterator[JsonData]:
             message = f"{finding['message']}; {finding['advice']}" if finding["advice"] else finding["message"]
             level = "error" if finding["severity"] == "error" else "warning"
             yield _result(f"{document['command']}/{finding['code']}", level, message, finding["file"], finding["line"])
+    found = {finding["file"] for finding in document.get("findings", ())}
     for file in document.get("files", ()):
         if isinstance(file, Mapping):  # `lint` lists paths alone
-            yield from _of_file(file)
+            yield from _as_locked(file, found) if "file" in file else _of_file(file)
+
+
+def _as_locked(file: Mapping[str, Any], found: Collection[str]) -> Iterator[JsonData]:
+    """A file that was compared with a lock and is as it was locked: it may be false all the same."""
+    word = _WORDS[file["word"]]
+    if not word.is_good and file["file"] not in found:
+        message = f"{word.sentence}; scope: {file['scope']}"
+        yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["file"], 1)
 
 
 def _of_file(file: Mapping[str, Any]) -> Iterator[JsonData]:

@@ -11,9 +11,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_flavours import training
 
 import dpspec as dp
-from dpspec_flavours import training
 from dpspec.base.words import Word
 from dpspec.cli import main
 from dpspec.plugin import ParameterError

@@ -77,9 +77,11 @@ def margin(law: LineLaw | IntegerLaw, level: NumberLike = Fraction(19, 20)) -> M
 
 def _on_integers(law: IntegerLaw, wanted: Fraction) -> Margin:
     def outside(far: int) -> tuple[Fraction, Fraction]:
-        """P(|Y - n| > far), from below and above."""
+        """P(|Y - n| > far), from below and above; exactly, where the level may be attained and the law has a rational tail."""
         found = 2 * law.upper_tail(far + 1, _PRECISION)
-        return max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
+        least, most = max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
+        tail = law.rational_tail(far + 1) if least <= 1 - wanted < most else None
+        return (least, most) if tail is None else (2 * tail, 2 * tail)
 
     low, high = -1, 0  # at -1 nothing is within the margin
     while outside(high)[1] > 1 - wanted:

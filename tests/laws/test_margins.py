@@ -67,3 +67,16 @@ def test_noise_of_an_irrational_decay():
 def test_a_level_that_is_no_probability_is_refused(level):
     with pytest.raises(ParameterError, match="level"):
         margin(LaplaceLaw(0, 1), level)
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)])
+@pytest.mark.parametrize("least", [0, 1, 7])
+def test_a_level_that_is_attained_has_the_margin_that_attains_it(ratio, least):
+    """P(|W| <= m) is exactly the level; enclosures cannot decide that, and gave m + 1."""
+    level = 1 - 2 * ratio ** (least + 1) / (1 + ratio)
+    found = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level)
+    assert str(found.value.upper) == str(least)
+    assert found.value.is_exact
+    assert found.coverage.lower == level == found.coverage.upper
+    above = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level + Fraction(1, 10**60))
+    assert str(above.value.upper) == str(least + 1)

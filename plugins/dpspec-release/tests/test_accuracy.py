@@ -280,6 +280,14 @@ def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
     assert "\N{PLUS-MINUS SIGN} 4" in run("accuracy", spec, tmp_path / "out").out
 
 
+@pytest.mark.parametrize(
+    ("level", "said"), [("0.999", "99.9 %"), ("1/3", "33.3333 %"), ("0.9999999999999", "99.9999 %"), ("1e-9", "1E-7 %")]
+)
+def test_a_level_is_never_stated_as_more_than_it_is(files, run, level, said):
+    """Margins at 1 - 10^-13 were stated to hold in 100 % of releases."""
+    assert run("accuracy", files[0], "--level", level).out.splitlines()[0].startswith(f"In {said} of releases")
+
+
 def test_margins_are_rounded_up():
     assert upper_in_words(Bracket(lower=number(0), upper=number("29957/10000")), 4) == "2.996"
     assert upper_in_words(Bracket.exactly("3/10"), 4) == "0.3"

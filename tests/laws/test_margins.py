@@ -80,3 +80,11 @@ def test_a_level_that_is_attained_has_the_margin_that_attains_it(ratio, least):
     assert found.coverage.lower == level == found.coverage.upper
     above = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level + Fraction(1, 10**60))
     assert str(above.value.upper) == str(least + 1)
+
+
+@pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])
+def test_a_scale_beyond_doubles_has_its_margin(scale):
+    """The scale as a double is 0, from which the search doubled without an end, or a division by 0."""
+    size = Fraction(scale)
+    for law, most in ((LaplaceLaw(0, size), 2.99573227), (GaussianLaw(0, size**2), 1.95996398)):
+        assert float(margin(law).value.upper.as_fraction() / size) == pytest.approx(most, rel=1e-8)

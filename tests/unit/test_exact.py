@@ -157,3 +157,9 @@ def test_a_decimal_is_rounded_to_itself_on_both_sides(text):
     value = number(text)
     assert number(rounded_down(value)) == value == number(rounded_up(value))
     assert number(Bracket(lower=value, upper=value + 1).ends()[0]) == value
+
+
+@pytest.mark.parametrize("value", [Fraction(3, 2), number("3/2"), Decimal("1.5")])
+def test_a_number_in_an_error_is_not_the_code_that_makes_it(value):
+    """They were printed as Fraction(3, 2) and number('3/2')."""
+    assert str(ParameterError("rate", "is too large", value=value)).startswith(f"rate={value}: is")

@@ -526,3 +526,16 @@ def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp
     composed = f'type = "composed"\nparts = [{noise}, {other}]'
     path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
     assert dp.accuracy(path)["tables"] == []
+
+
+@pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])
+def test_noise_beyond_doubles_is_no_fault_of_the_program(run, tmp_path, scale):
+    spec = tmp_path / "spec.dpspec.toml"
+    spec.write_text(LAPLACE.replace('epsilon = "1"', f'scale = "{scale}"'), encoding="utf-8")
+    done = run("accuracy", spec)
+    assert done.code == 0
+    assert done.out.startswith("In 95 % of releases")
+    least = run("measure", spec, "--format", "json")
+    assert least.code == 0
+    assert Fraction(json.loads(least.out)["budget"]["upper"]) == 2 / Fraction(scale)
+    assert "not enough: refuted below" in run("measure", spec).out

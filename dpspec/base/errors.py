@@ -231,7 +231,7 @@ def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
 
 def _short(value: object, limit: int = 80) -> str:
     """``repr`` cut to a length that a terminal line can hold."""
-    text = harmless(value if isinstance(value, str) else repr(value), keep="")
+    text = harmless(str(value), keep="")  # of numbers `repr` is Python's: Fraction(3, 1)
     text = text if len(text) <= limit else text[: limit - 3] + "..."
     return f"'{text}'" if isinstance(value, str) and (not text or text != text.strip()) else text
 

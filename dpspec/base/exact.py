@@ -574,14 +574,18 @@ class Bracket:
 
 
 def _outward(value: Number, rounding: str, digits: int = 17) -> str:
-    """A decimal on the safe side of the value."""
+    """A decimal on the safe side of the value; the value itself where it is a decimal of so many digits."""
     if value.is_infinite:
         return "inf"
+    context = Context(prec=digits, rounding=rounding)
+    if value.is_rational:
+        exact = value.as_fraction()
+        rounded = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
+        if Fraction(rounded) == exact:
+            return str(rounded)
     enclosure = value.enclose(2 * START_PRECISION)
     end = floor_of(enclosure) if rounding == ROUND_FLOOR else ceiling_of(enclosure)
-    if end is None:
-        return "inf"
-    return str(Context(prec=digits, rounding=rounding).divide(Decimal(end.numerator), Decimal(end.denominator)))
+    return "inf" if end is None else str(context.divide(Decimal(end.numerator), Decimal(end.denominator)))
 
 
 def rounded_down(value: Number, digits: int = 4) -> str:

@@ -32,6 +32,8 @@ from dpspec.laws.numeric import ball_exponential, hull, rational_exponential, wh
 _MOST_POINTS = 4096
 _DIRECT_VARIANCE = 100
 """Up to this variance a tail has so few terms that adding them up is quicker than corrections of an integral."""
+_LONGEST_POWER = 1 << 20
+"""Bits of a power that is written down exactly."""
 _CENTERED = Fraction(0)
 
 
@@ -48,6 +50,10 @@ class IntegerLaw(LocationLaw, AtomicLaw):
     @abstractmethod
     def upper_tail(self, distance: int, precision: int) -> arb:
         """P(X >= center + distance), for a distance of at least 1."""
+
+    def rational_tail(self, distance: int) -> Fraction | None:
+        """The same as a rational number; None where it is not known to be one."""
+        return None
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:
         """P(outcome), exactly 0 for anything that is no integer."""
@@ -155,6 +161,13 @@ class TwoSidedGeometricLaw(IntegerLaw):
     def upper_tail(self, distance: int, precision: int) -> arb:
         decay = self.decay.enclose(precision)
         return (-decay * distance).exp() / (1 + (-decay).exp())
+
+    def rational_tail(self, distance: int) -> Fraction | None:
+        """r^distance / (1 + r), unless r is irrational or the power too long to be written down."""
+        r = self.ratio
+        if r is None or distance * r.denominator.bit_length() > _LONGEST_POWER:
+            return None
+        return r**distance / (1 + r)
 
     def variance_ball(self, precision: int) -> arb:
         """2 r / (1 - r)^2."""

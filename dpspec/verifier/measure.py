@@ -18,6 +18,7 @@ from fractions import Fraction
 import attrs
 
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.log_linear import dyadic
 from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -101,8 +102,8 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
     proved, refuted = (None if high.is_infinite else first), None
     tried: list[tuple[Number, Outcome]] = []
 
-    def claimed(bound: float) -> Verdict:
-        value = blocks.output_divergence.budget_for(blocks.budget.parameter, number(Fraction(bound)))
+    def claimed(bound: Fraction) -> Verdict:
+        value = blocks.output_divergence.budget_for(blocks.budget.parameter, number(bound))
         verdict = judge(
             blocks.replace(budget=UniformBudget(parameter=blocks.budget.parameter, value=value)), Fraction(1, 2 * TRIES)
         )
@@ -110,9 +111,9 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
         return verdict
 
     reach = math.inf if high.is_infinite else float(high)  # above it nothing is claimed again
-    while not low.is_infinite and len(tried) < TRIES and (math.isinf(reach) or reach - float(low) > CLOSE * reach):
+    while math.isfinite(float(low)) and len(tried) < TRIES and (math.isinf(reach) or reach - float(low) > CLOSE * reach):
         bound = _between(float(low), reach)
-        verdict = claimed(bound)
+        verdict = claimed(Fraction(bound))
         if verdict.outcome is Outcome.REFUTED:
             low, refuted = max(number(Fraction(bound)), _shown(verdict)), verdict
             continue
@@ -120,11 +121,16 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
         if verdict.outcome is Outcome.VERIFIED:
             high, proved = min(high, verdict.constant.upper), verdict
     if refuted is None and not low.is_infinite and low > 0:
-        verdict = claimed(float(low) * JUST_BELOW)
+        verdict = claimed(_just_below(low))
         refuted = verdict if verdict.outcome is Outcome.REFUTED else None
     return Measurement(
         spec=blocks, constant=Bracket(lower=low, upper=high), proved=proved, refuted=refuted, first=first, tried=tuple(tried)
     )
+
+
+def _just_below(low: Number) -> Fraction:
+    size = float(low)
+    return Fraction(size * JUST_BELOW) if 0 < size < math.inf else dyadic(low.enclose().lower()) * Fraction(JUST_BELOW)
 
 
 def _between(low: float, reach: float) -> float:

@@ -67,3 +67,24 @@ def test_noise_of_an_irrational_decay():
 def test_a_level_that_is_no_probability_is_refused(level):
     with pytest.raises(ParameterError, match="level"):
         margin(LaplaceLaw(0, 1), level)
+
+
+@pytest.mark.parametrize("ratio", [Fraction(1, 3), Fraction(1, 2), Fraction(9, 10)])
+@pytest.mark.parametrize("least", [0, 1, 7])
+def test_a_level_that_is_attained_has_the_margin_that_attains_it(ratio, least):
+    """P(|W| <= m) is exactly the level; enclosures cannot decide that, and gave m + 1."""
+    level = 1 - 2 * ratio ** (least + 1) / (1 + ratio)
+    found = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level)
+    assert str(found.value.upper) == str(least)
+    assert found.value.is_exact
+    assert found.coverage.lower == level == found.coverage.upper
+    above = margin(TwoSidedGeometricLaw.with_ratio(3, ratio), level + Fraction(1, 10**60))
+    assert str(above.value.upper) == str(least + 1)
+
+
+@pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])
+def test_a_scale_beyond_doubles_has_its_margin(scale):
+    """The scale as a double is 0, from which the search doubled without an end, or a division by 0."""
+    size = Fraction(scale)
+    for law, most in ((LaplaceLaw(0, size), 2.99573227), (GaussianLaw(0, size**2), 1.95996398)):
+        assert float(margin(law).value.upper.as_fraction() / size) == pytest.approx(most, rel=1e-8)

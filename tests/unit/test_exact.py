@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from dpspec.base.errors import NumericalError, ParameterError
-from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number, rational, sqrt
+from dpspec.base.exact import INFINITY, Bracket, Number, largest, ln, number, rational, rounded_down, rounded_up, sqrt
 
 getcontext().prec = 80
 
@@ -149,3 +149,17 @@ def test_printed_brackets_are_rounded_outwards() -> None:
     low, high = str(Bracket(lower=number(third), upper=number(2 * third))).strip("[]").split(", ")
     assert Fraction(low) <= third
     assert Fraction(high) >= 2 * third
+
+
+@pytest.mark.parametrize("text", ["0.3", "99.9", "1e-7", "4.96", "-0.1"])
+def test_a_decimal_is_rounded_to_itself_on_both_sides(text):
+    """It was taken through an enclosure, of which neither end is the decimal: 0.3 came out as 0.2999 and 0.3001."""
+    value = number(text)
+    assert number(rounded_down(value)) == value == number(rounded_up(value))
+    assert number(Bracket(lower=value, upper=value + 1).ends()[0]) == value
+
+
+@pytest.mark.parametrize("value", [Fraction(3, 2), number("3/2"), Decimal("1.5")])
+def test_a_number_in_an_error_is_not_the_code_that_makes_it(value):
+    """They were printed as Fraction(3, 2) and number('3/2')."""
+    assert str(ParameterError("rate", "is too large", value=value)).startswith(f"rate={value}: is")

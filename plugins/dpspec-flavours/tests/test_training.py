@@ -11,6 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_flavours import training
 
 import dpspec as dp
 from dpspec.base.words import Word
@@ -345,3 +346,37 @@ def test_a_large_target_needs_little_noise() -> None:
     found = dp.calibrate(epsilon=10**6, steps=10, rate="0.01").value
     assert found.epsilon.upper <= 10**6
     assert found.value < 1
+
+
+def test_the_noise_that_is_printed_is_the_one_that_was_found() -> None:
+    """Rounded to six digits it was 296427, with which the run is beyond the target."""
+    given = ("--epsilon", "1/10000", "--steps", 1_000, "--rate", 1)
+    found = Fraction(json.loads(called(*given, "--format", "json")[1])["value"])
+    assert called(*given)[1].splitlines()[0] == f"noise_multiplier = {float(found):.3f}"
+    assert found.denominator > 10
+
+
+def test_a_search_for_steps_ends_at_the_most_that_a_run_may_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It went on to the next power of two, and then refused its own answer."""
+    monkeypatch.setattr(training, "MOST_STEPS", 50)
+    code, out, _ = called("--epsilon", 3, "--rate", "1/100", "--noise-multiplier", 100)
+    assert code == 0
+    assert out.splitlines()[0] == "steps = 50, the largest number that is searched; more may be within the target"
+
+
+def test_one_point_of_the_curve_decides_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The epsilon at delta, which takes up to ten seconds for many steps, was found for each of about thirty candidates."""
+    asked = []
+    spent = training._spent
+    monkeypatch.setattr(training, "_spent", lambda *run: asked.append(run) or spent(*run))
+    found = dp.calibrate(epsilon=2, steps=10, rate="1/50").value
+    assert len(asked) == 1
+    assert found.epsilon.upper <= 2 < spent(10, Fraction(1, 50), found.value - Fraction(1, 1000), found.delta).upper
+
+
+@pytest.mark.parametrize("run", [(10, Fraction(1, 50), Fraction(1, 2)), (300, Fraction(1, 10), Fraction(3))])
+def test_a_candidate_is_within_a_target_exactly_from_its_epsilon_on(run: tuple[int, Fraction, Fraction]) -> None:
+    delta = Fraction(1, 10**5)
+    spent = training._spent(*run, delta)
+    assert training._is_within(*run, spent.upper * Fraction(1001, 1000), delta)
+    assert not training._is_within(*run, spent.lower * Fraction(999, 1000), delta)

@@ -280,6 +280,14 @@ def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
     assert "\N{PLUS-MINUS SIGN} 4" in run("accuracy", spec, tmp_path / "out").out
 
 
+@pytest.mark.parametrize(
+    ("level", "said"), [("0.999", "99.9 %"), ("1/3", "33.3333 %"), ("0.9999999999999", "99.9999 %"), ("1e-9", "1E-7 %")]
+)
+def test_a_level_is_never_stated_as_more_than_it_is(files, run, level, said):
+    """Margins at 1 - 10^-13 were stated to hold in 100 % of releases."""
+    assert run("accuracy", files[0], "--level", level).out.splitlines()[0].startswith(f"In {said} of releases")
+
+
 def test_margins_are_rounded_up():
     assert upper_in_words(Bracket(lower=number(0), upper=number("29957/10000")), 4) == "2.996"
     assert upper_in_words(Bracket.exactly("3/10"), 4) == "0.3"
@@ -518,3 +526,16 @@ def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp
     composed = f'type = "composed"\nparts = [{noise}, {other}]'
     path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
     assert dp.accuracy(path)["tables"] == []
+
+
+@pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])
+def test_noise_beyond_doubles_is_no_fault_of_the_program(run, tmp_path, scale):
+    spec = tmp_path / "spec.dpspec.toml"
+    spec.write_text(LAPLACE.replace('epsilon = "1"', f'scale = "{scale}"'), encoding="utf-8")
+    done = run("accuracy", spec)
+    assert done.code == 0
+    assert done.out.startswith("In 95 % of releases")
+    least = run("measure", spec, "--format", "json")
+    assert least.code == 0
+    assert Fraction(json.loads(least.out)["budget"]["upper"]) == 2 / Fraction(scale)
+    assert "not enough: refuted below" in run("measure", spec).out

@@ -94,7 +94,7 @@ class RiskMeasure:
     def axis(self) -> str:
         """What the axis says."""
         against = " against one exchange" if self.exchange else ""
-        percent = f"{float(100 * self.level):g} %"
+        percent = f"{exact.rounded_down(number(100 * self.level), 6)} %"
         said = {
             "power": f"power of the best test at level {percent}",
             "odds": "largest ratio of probabilities of an output",

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -47,6 +48,8 @@ MOST_STEPS = 10**7
 _DIGITS = 1000
 """Noise multipliers are multiples of 1/1000, and rates of 1/1000 of the next power of ten below them."""
 _MOST_NOISE = 1 << 20
+_WRITTEN_OUT = 10**12
+"""Numbers from here on are rounded where they are printed."""
 
 
 def sgd(
@@ -124,11 +127,17 @@ class Calibration:
     noise_multiplier: Fraction
     run: SpecDocument
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether the search ended at its largest number of steps, with the run still within the target."""
+        return self.found == "steps" and self.value == MOST_STEPS
+
     def in_words(self) -> str:
         """The answer, what it spends, and of which mechanism that is true."""
         lower, upper = self.epsilon.ends()
+        largest = ", the largest number that is searched; more may be within the target" if self.is_cut else ""
         lines = [
-            f"{self.found} = {_short(self.value)}",
+            f"{self.found} = {_short(self.value)}{largest}",
             f"  epsilon    between {lower} and {upper} at delta = {_short(self.delta)}, target {self.target}",
             f"  run        {self.steps:,} steps, rate {_short(self.rate)}, noise multiplier {_short(self.noise_multiplier)}",
             "  neighbours one record added or removed",
@@ -187,25 +196,32 @@ def calibrate(
         "steps": None if steps is None else Fraction(_steps(steps)),
     }
 
-    def spent(value: Fraction) -> Bracket:
+    def run_with(value: Fraction) -> tuple[int, Fraction, Fraction]:
         at = {**known, missing[0]: value}
-        return _spent(int(at["steps"] or 0), at["rate"] or Fraction(1), at["noise_multiplier"] or Fraction(1), allowed)
+        return int(at["steps"] or 0), at["rate"] or Fraction(1), at["noise_multiplier"] or Fraction(1)
 
-    def holds(value: Fraction) -> bool:
+    def spent(value: Fraction) -> Bracket:
+        return _spent(*run_with(value), allowed)
+
+    def within(value: Fraction) -> bool:
         try:
-            return spent(value).upper <= target
+            return _is_within(*run_with(value), target, allowed)
         except errors.NoFormulaError:  # noise that is too small for doubles
             return False
 
-    value = _SEARCHES[missing[0]](holds)
-    if value is None:
+    search = _SEARCHES[missing[0]]
+    value = search(within)
+    found_epsilon = None if value is None else spent(value)
+    if found_epsilon is not None and not found_epsilon.upper <= target:  # `verify` finds the epsilon at delta, as `spent` does
+        value = search(lambda candidate: within(candidate) and spent(candidate).upper <= target)
+        found_epsilon = None if value is None else spent(value)
+    if value is None or found_epsilon is None:
         rule = "has no value with which the run is proved to be within the target"
         raise ParameterError(missing[0], rule, "allow a larger epsilon or delta, or change the other numbers")
-    at = {**known, missing[0]: value}
-    noise, share, count = at["noise_multiplier"] or Fraction(1), at["rate"] or Fraction(1), int(at["steps"] or 0)
+    count, share, noise = run_with(value)
     run = sgd(steps=count, rate=share, noise_multiplier=noise, delta=allowed, epsilon=target)
     found = Calibration(
-        found=missing[0], value=value, epsilon=spent(value), delta=allowed, target=target, steps=count, rate=share,
+        found=missing[0], value=value, epsilon=found_epsilon, delta=allowed, target=target, steps=count, rate=share,
         noise_multiplier=noise, run=run,
     )  # fmt: skip
     return CommandAnswer("calibrate", 0, found.data(), found.in_words, value=found)
@@ -229,10 +245,34 @@ def write_run(found: Calibration, path: str) -> None:
     write_whole(Path(path), to_toml(run, installed().registry))
 
 
+def _pair(steps: int, rate: Fraction, noise: Fraction) -> laws.Dichotomy:
+    """The laws of all steps without and with one record."""
+    return laws.power(laws.sampled(laws.GaussianShift(number(1 / noise**2)), rate), steps)
+
+
 def _spent(steps: int, rate: Fraction, noise: Fraction, delta: Fraction) -> Bracket:
     """The epsilon of all steps at delta, the larger one of a record added and a record removed."""
-    step = laws.sampled(laws.GaussianShift(number(1 / noise**2)), rate)
-    return MultDelta(delta=delta).evaluate(laws.power(step, steps))
+    return MultDelta(delta=delta).evaluate(_pair(steps, rate, noise))
+
+
+_PRECISIONS = (16, 64)
+"""A coarse grid decides candidates away from the target in a hundredth of the time."""
+
+
+def _is_within(steps: int, rate: Fraction, noise: Fraction, target: Number, delta: Fraction) -> bool:
+    """Whether delta is proved at the target epsilon, for a record added and a record removed.
+
+    One point of each curve, where `_spent` looks for the point at which the curve crosses delta.
+    """
+    added = _pair(steps, rate, noise)
+    removed = added.reverse()
+    for precision in _PRECISIONS:
+        points = [pair.hockey_stick(target, precision=precision) for pair in (added, removed)]
+        if all(point.upper <= delta for point in points):
+            return True
+        if any(point.lower > delta for point in points):
+            return False
+    return False
 
 
 Holds = Callable[[Fraction], bool]
@@ -262,10 +302,12 @@ def _largest_rate(holds: Holds) -> Fraction | None:
 def _most_steps(holds: Holds) -> Fraction | None:
     if not holds(Fraction(1)):
         return None
-    high = 2
-    while high <= MOST_STEPS and holds(Fraction(high)):
-        high *= 2
-    return Fraction(_least(lambda at: not holds(Fraction(at)), high // 2, high) - 1)
+    low, high = 1, 2
+    while holds(Fraction(high)):
+        if high == MOST_STEPS:
+            return Fraction(high)
+        low, high = high, min(2 * high, MOST_STEPS)
+    return Fraction(_least(lambda at: not holds(Fraction(at)), low, high) - 1)
 
 
 _SEARCHES: dict[str, Callable[[Holds], Fraction | None]] = {
@@ -303,8 +345,12 @@ def _target(value: exact.NumberLike) -> Number:
 
 
 def _short(value: Fraction) -> str:
-    """A whole number, or six digits."""
-    return str(value.numerator) if value.denominator == 1 else f"{float(value):.6g}"
+    """The number itself where it is a multiple of 1/1000, as noise multipliers that are found are; otherwise six digits."""
+    return f"{_exact(value):f}" if (value * _DIGITS).denominator == 1 and value < _WRITTEN_OUT else number(value).decimal()
+
+
+def _exact(value: Fraction) -> Decimal:
+    return (Decimal(value.numerator) / value.denominator).normalize()
 
 
 def _delta(value: exact.NumberLike) -> Fraction:

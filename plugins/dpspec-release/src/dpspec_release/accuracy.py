@@ -80,6 +80,8 @@ LARGEST_COUNT = 200
 MOST_COUNTS = 4096
 """Where they repeat, they are evaluated up to this one at most: about a second."""
 RUNS = 200
+_SMALLEST = Fraction(1, 10**300)
+"""Sizes from here on are doubles with all their digits."""
 MOST_CELLS = 1_000_000
 """The largest number of cells of one table in the output."""
 SUPPRESSED = "x"
@@ -276,14 +278,20 @@ def _cells(query: Marginal, space: DatasetSpace) -> int | None:
 def _in_words(law: Any) -> str:
     """The law of an error."""
     if isinstance(law, laws.LaplaceLaw):
-        return f"Laplace, scale {1 / float(law.decay):.6g}"
+        return f"Laplace, scale {_six_digits(1 / law.decay.enclose())}"
     if isinstance(law, laws.GaussianLaw):
-        return f"Gaussian, deviation {float(law.accuracy) ** -0.5:.6g}"
+        return f"Gaussian, deviation {_six_digits(1 / law.accuracy.enclose().sqrt())}"
     if isinstance(law, laws.TwoSidedGeometricLaw):
         return f"two-sided geometric, decay {law.decay}"
     if isinstance(law, laws.DiscreteGaussianLaw):
-        return f"discrete Gaussian, parameter {float(law.variance) ** 0.5:.6g}"
+        return f"discrete Gaussian, parameter {_six_digits(number(law.variance).enclose().sqrt())}"
     return type(law).__name__
+
+
+def _six_digits(size: Any) -> str:
+    """A size, which may be beyond all doubles."""
+    middle = exact.dyadic(size.mid())
+    return f"{float(middle):.6g}" if _SMALLEST < middle < 1 / _SMALLEST else number(middle).decimal()
 
 
 # --- laws that depend on the true count -----------------------------------------------------------

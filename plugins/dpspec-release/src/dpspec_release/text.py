@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.plugin import exact
+from dpspec.plugin import exact, number
 from dpspec.plugin.applications import FAINT, PageParts, count
 from dpspec.plugin.releases import grid
 from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
@@ -114,6 +115,11 @@ def synthesis_text(made: Mapping[str, Any]) -> str:
     return f"{made['path']}: {made['rows']:,} records of {made['table']['name']}, seed {made['seed']}"
 
 
+def _percent(level: Fraction) -> str:
+    """A level in percent, rounded down: margins hold at least so often, and never in 100 %."""
+    return f"{exact.rounded_down(number(100 * level), 6)} %"
+
+
 SHOWN = 12
 """Released numbers that are printed; --out writes all."""
 
@@ -121,7 +127,7 @@ SHOWN = 12
 def accuracy_parts(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: object) -> PageParts:
     """The margins of each table, what nothing is known of, and the first released numbers with theirs."""
     parts: list[RenderableType] = []
-    percent = f"{float(100 * known.level):g} %"
+    percent = _percent(known.level)
     if known.tables:
         parts.append(Text(_headline(known, percent)))
         parts += [Text(), _accuracy_table(known, percent)]
@@ -162,7 +168,7 @@ def margins(known: Accuracy) -> dict[str, Any]:
         `heads` and `rows` of a grid; `plain`, pairs of a table in words and its margin; `notes`, sentences; `largest_count`, up
         to which true count all of that is known; None for all counts.
     """
-    percent = f"{float(100 * known.level):g} %"
+    percent = _percent(known.level)
     shown = known.tables[:MOST_ROWS]
     rows = [
         [

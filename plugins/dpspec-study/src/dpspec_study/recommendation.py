@@ -14,6 +14,7 @@ from dpspec_disclosure.design_risk import TABLE, WORST
 from dpspec_disclosure.tradeoff import TradePoint
 from dpspec_disclosure.utility import METRICS
 
+from dpspec.plugin import exact, number
 from dpspec.plugin.applications import budget_in_words, count
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _risk_in_words(question: Question) -> str:
 
 
 def _percent(share: Fraction) -> str:
-    return f"{float(100 * share):g} %"
+    return f"{exact.rounded_down(number(100 * share), 6)} %"
 
 
 def risk_text(found: RiskFound) -> str:

@@ -749,7 +749,7 @@ MUTANTS = (
         "        if False:\n            columns.insert(",
         (
             "plugins/dpspec-release/tests/test_streams.py plugins/dpspec-release/tests/test_record_keys.py "
-            "plugins/dpspec-release/tests/test_draw.py"
+            "plugins/dpspec-release/tests/test_draw.py plugins/dpspec-release/tests/test_sorted_release.py"
         ),
     ),
     Mutant(

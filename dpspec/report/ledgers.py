@@ -50,11 +50,15 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
         promised += "The budget above is proved of the mechanisms of the files."
         rows.append(Padding(Text(promised), (0, 0, 0, 2)))
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
+    return [*rows, *_losses(found)]
+
+
+def _losses(found: Composition | PrivacyAccount) -> list[RenderableType]:
     losses = found.losses()
-    if losses:
-        rows += ["", Text("What was lost on the way", "bold")]
-        rows += [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
-    return rows
+    if not losses:
+        return []
+    rows = [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
+    return ["", Text("What was lost on the way", "bold"), *rows]
 
 
 def _narrow(value: Number) -> str:
@@ -176,7 +180,8 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
     about = grid()
     about.add_row(Text("for datasets", FAINT), f"at distance one change: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
-    return [head, "", table, "", about, "", Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    status = [Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    return [head, "", table, "", about, "", *status, *_losses(found)]
 
 
 def account_data(found: PrivacyAccount) -> dict[str, Any]:
@@ -195,4 +200,5 @@ def account_data(found: PrivacyAccount) -> dict[str, Any]:
             },
             "standing": terminal.standing_data(together(found)),
         },
+        "losses": list(found.losses()),
     }

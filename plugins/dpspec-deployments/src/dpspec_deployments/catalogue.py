@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec import Comparison, DpspecError
-from dpspec.plugin import Bracket, ParameterError, Rational, Registry
+from dpspec.plugin import Bracket, ParameterError, Rational, Registry, exact
 from dpspec.plugin.applications import (
     FAINT,
     Answer,
@@ -43,6 +43,7 @@ from dpspec.plugin.applications import (
     budget_in_words,
     count,
     did_you_mean,
+    end_in_words,
     ended_standing,
     folded,
     guarded,
@@ -652,8 +653,8 @@ def short_budget(spec: PrivacySpec) -> str:
     value = spec.budget.uniform()
     if value is None or spec.budget.bounds() is not None:
         return budget_in_words(spec.budget)
-    exact = number_in_words(value)
-    return f"{spec.budget.parameter} {exact}" if "about" not in exact else f"{spec.budget.parameter} about {value.decimal()}"
+    words = number_in_words(value)
+    return f"{spec.budget.parameter} {words}" if "about" not in words else f"{spec.budget.parameter} about {value.decimal()}"
 
 
 def _grid(*heads: str) -> Table:
@@ -678,7 +679,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in data.items():
         if key == "power_at_level_5_percent":
-            flat[key] = "" if value is None else Bracket.exactly(value["upper"]).upper.decimal(6)
+            flat[key] = "" if value is None else end_in_words(exact.number(value["upper"]), 6, up=True)
         elif isinstance(value, Mapping):
             flat |= {f"{key}_{inner}": entry for inner, entry in value.items()}
         else:

@@ -324,6 +324,15 @@ def budget_in_short(budget: Budget) -> str:
     return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
 
 
+def stand_ins_in_words(blocks: Sequence[str]) -> str:
+    """What numbers of a mechanism are about where the file makes up blocks of it.
+
+    >>> stand_ins_in_words(["space", "mechanism"])
+    'the space and the mechanism of the file, in place of what is not published'
+    """
+    return f"the {' and the '.join(blocks)} of the file, in place of what is not published"
+
+
 def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:
     """A further promise of a file in a line: its number, its standard and one change of it, which need not be those of the file.
 

@@ -518,3 +518,17 @@ def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp
     composed = f'type = "composed"\nparts = [{noise}, {other}]'
     path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
     assert dp.accuracy(path)["tables"] == []
+
+
+def test_margins_of_a_stand_in_and_of_one_of_several_releases_are_named_as_such(tmp_path):
+    part = '[[part]]\ntitle = "more"\nbudget = { epsilon = 3 }\n[part.mechanism]\ntype = "geometric"\nratio = "1/4"\n'
+    part += 'queries = [{ type = "marginal", attributes = ["size"] }]\n'
+    made_up = '[provenance]\nmechanism = { how = "assumed", because = "not published" }\n'
+    path = tmp_path / "table.dpspec.toml"
+    path.write_text(GEOMETRIC + made_up + part, encoding="utf-8")
+    found = dp.accuracy(path)
+    assert found["stand_ins"] == ["mechanism"]
+    for told in ("the mechanism of the file, in place of what is not published", "further releases are not among these: more"):
+        assert told in str(found)
+    path.write_text(GEOMETRIC, encoding="utf-8")
+    assert "This is about" not in str(dp.accuracy(path))

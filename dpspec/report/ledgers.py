@@ -85,7 +85,8 @@ def _parts(found: Composition) -> Table:
     for line, best in zip(found.lines, found.best.lines, strict=True):
         spec = line.part.spec
         amounts = [line.spent] if found.proved is None else [line.spent, best.spent]
-        cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount, amounts)]
+        by = "" if spec.output_divergence == found.spec.output_divergence else f" by {thing_in_words(spec.output_divergence)}"
+        cells = [budget_in_words(spec.budget) + by, thing_in_words(spec.input_divergence), *map(amount, amounts)]
         table.add_row(line.part.name, *cells)
     return table
 
@@ -146,6 +147,7 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
         "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
+        "standard": thing_by_name(line.part.spec.output_divergence),
         "times": line.part.times,
         "amount": str(line.spent),
         "steps": [

@@ -182,7 +182,7 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
     about = grid()
     about.add_row(Text("for datasets", FAINT), f"at distance one change: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
-    status = [Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    status: list[RenderableType] = [Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
     return [head, "", table, "", about, "", *status, *_losses(found)]
 
 

@@ -286,7 +286,17 @@ def _composition(lines: tuple[LedgerLine, ...], found: Composed) -> Composition:
 
 
 def _losses(found: Composition) -> Iterator[str]:
-    for line in found.lines:
+    yield from _lost_by(found.lines)
+    plain, given = found.plain_sum, found.spec.budget.uniform()
+    if plain is not None and plain != given:
+        units = {line.part.spec.input_divergence.in_words() for line in found.lines}
+        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
+        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+
+
+def _lost_by(lines: Sequence[LedgerLine]) -> Iterator[str]:
+    """The losses on the way to the common blocks, and what the files say beside their promises."""
+    for line in lines:
         for step in line.steps:
             if step.block == "space":
                 yield f"{line.part.id}: promised for a smaller dataset space only ({step.reason})"
@@ -296,12 +306,7 @@ def _losses(found: Composition) -> Iterator[str]:
                 exchanged = f"{_block(step.after, step.block)} instead of {_block(step.before, step.block)}"
                 how = f"at a factor of {step.parameters['constant']}" if "constant" in step.parameters else f"by {step.rule}"
                 yield f"{line.part.id}: {exchanged}, {how}: {_said(step.before)} becomes {_said(step.after)} ({step.reason})"
-    yield from (f"{line.part.id}: {text}" for line in found.lines for text in line.part.besides)
-    plain, given = found.plain_sum, found.spec.budget.uniform()
-    if plain is not None and plain != given:
-        units = {line.part.spec.input_divergence.in_words() for line in found.lines}
-        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
-        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+    yield from (f"{line.part.id}: {text}" for line in lines for text in line.part.besides)
 
 
 def _block(spec: PrivacySpec, name: str) -> str:
@@ -380,6 +385,10 @@ class PrivacyAccount(Showable):
     def wanted(self) -> str:
         """The computed parameter: epsilon or delta."""
         return "epsilon" if self.given[0] == "delta" else "delta"
+
+    def losses(self) -> tuple[str, ...]:
+        """The losses of the conversion, part by part, and what the files say beside their promises."""
+        return tuple(_lost_by(self.lines))
 
 
 def account(
@@ -609,12 +618,16 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         one = standings[claim]
         limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
         limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
-        limits += [
-            f"it also promises, outside of the total: {part}, {part.spec.budget} by {part.spec.output_divergence.in_words()}"
-            for part in document.parts
-        ]
+        also = [f"{part}, {_beside(part.spec, document.spec)}" for part in document.parts]
+        limits += [f"it also promises, outside of the total: {told}" for told in also]
         parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits), stand_ins=document.stand_ins))
     return tuple(parts)
+
+
+def _beside(spec: PrivacySpec, main: PrivacySpec) -> str:
+    """A further promise of a file: its number, standard and unit, and its universes where they are others."""
+    told = f"{spec.budget} by {spec.output_divergence.in_words()}; one change: {spec.input_divergence.in_words()}"
+    return told if spec.multiverse == main.multiverse else f"{told}; inside {spec.multiverse}"
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:

@@ -28,7 +28,7 @@ from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
-from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.document import Coverage, SpecDocument
 from dpspec.verifier.standing import Standing
 
 
@@ -145,52 +145,75 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
-Promised = tuple[str | None, PrivacySpec]
-"""A promise of a product, and the release that it is about: None for the main one, otherwise its title."""
+Promised = tuple[Coverage, PrivacySpec]
+"""A promise of a product, and what it covers."""
 
 
 def compare_products(left: Sequence[Promised], right: Sequence[Promised], compare: Compare) -> Comparison:
     """The same for products, each of which makes all of several promises, the first one standing for it.
 
-    A product implies another when each promise of that one follows from one of its own about the same release. What separates
-    single promises does not separate products of several: a mechanism that keeps the one may break the others.
+    A product implies another when each promise of that one follows from one of its own that covers as much. What separates
+    single promises does not separate products of several: a mechanism that keeps the one may break the others. Nor does it
+    separate promises to a share of the units: the units on which it breaks the one may be among the others.
     """
     table = {
         (i, j): compare(one[1], other[1])
         for (i, one), (j, other) in itertools.product(enumerate(left), enumerate(right))
-        if one[0] == other[0]
+        if one[0].includes(other[0]) or other[0].includes(one[0])
     }
     if len(left) == len(right) == 1:
         return table[0, 0]
-    forward = [{i: table[i, j].forward for i in range(len(left)) if (i, j) in table} for j in range(len(right))]
-    backward = [{j: table[i, j].backward for j in range(len(right)) if (i, j) in table} for i in range(len(left))]
+    forward = [
+        {i: table[i, j].forward for i, (covered, _) in enumerate(left) if covered.includes(goal)}
+        for j, (goal, _) in enumerate(right)
+    ]
+    backward = [
+        {j: table[i, j].backward for j, (covered, _) in enumerate(right) if covered.includes(goal)}
+        for i, (goal, _) in enumerate(left)
+    ]
     return attrs.evolve(
-        table[0, 0], forward=_of_product(forward, ("A", "B")), backward=_of_product(backward, ("B", "A"))
+        table[0, 0],
+        forward=_of_product(left, right, forward, ("A", "B")),
+        backward=_of_product(right, left, backward, ("B", "A")),
     )
 
 
-def _of_product(wanted: Sequence[Mapping[int, Direction]], names: tuple[str, str]) -> Direction:
+def _of_product(
+    premise: Sequence[Promised],
+    conclusion: Sequence[Promised],
+    directions: Sequence[Mapping[int, Direction]],
+    names: tuple[str, str],
+) -> Direction:
     """Whether one product implies another: for each promise of the second, the directions from those of the first, by number.
 
-    Only the promises about the same release count; where there are none, nothing is known.
+    Only the promises that cover as much count; where there are none, nothing is known.
     """
     steps, answers, separations = [], [], []
-    for place, found in enumerate(wanted):
+    for place, ((goal, _), found) in enumerate(zip(conclusion, directions, strict=True)):
         by = next((i for i, one in found.items() if one.answer is Answer.IMPLIES), None)
-        alone = len(found) == 1 and all(one.answer is Answer.SEPARATED for one in found.values())
-        answers.append(Answer.IMPLIES if by is not None else Answer.SEPARATED if alone else Answer.UNKNOWN)
+        answer = answer_of_one(premise, goal, [one.answer for one in found.values()])
+        answers.append(answer)
         if by is not None:
             how = f"follows from promise {by + 1} of {names[0]}"
         elif found:
             how = f"follows from no single promise of {names[0]}"
         else:
-            how = f"is about a release of its own, and no promise of {names[0]} is about a release of that title"
-        holds = True if by is not None else False if alone else None
+            how = f"is about {goal}, and no promise of {names[0]} covers that"
+        holds = {Answer.IMPLIES: True, Answer.SEPARATED: False, Answer.UNKNOWN: None}[answer]
         steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
-        separations += [one.separation for one in found.values() if alone and one.separation is not None]
+        if answer is Answer.SEPARATED:
+            separations += [one.separation for one in found.values() if one.separation is not None]
     answer = answer_about_all(answers)
     separation = next(iter(separations), None)
     return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
+
+
+def answer_of_one(premise: Sequence[Promised], goal: Coverage, found: Sequence[Answer]) -> Answer:
+    """Whether a promise that covers `goal` follows from a product, given the answers of its promises that cover as much."""
+    if Answer.IMPLIES in found:
+        return Answer.IMPLIES
+    alone = sum(covered.release == goal.release for covered, _ in premise) == 1  # nothing else constrains that release
+    return Answer.SEPARATED if alone and goal.share is None and Answer.SEPARATED in found else Answer.UNKNOWN
 
 
 def answer_about_all(answers: Sequence[Answer]) -> Answer:

@@ -20,12 +20,21 @@ from dpspec.base.exact import ZERO, Number
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
-from dpspec.comparison.compare import Answer, Compare, Comparison, Promised, answer_about_all, budget_at, direction_of
+from dpspec.comparison.compare import (
+    Answer,
+    Compare,
+    Comparison,
+    Promised,
+    answer_about_all,
+    answer_of_one,
+    budget_at,
+    direction_of,
+)
 from dpspec.comparison.separations import OUTSIDE, MechanismJudge, search_separation
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.rule import Rule
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.specfile.document import SpecDocument
+from dpspec.specfile.document import Coverage, SpecDocument
 from dpspec.verifier.standing import Standing
 from dpspec.verifier.verdict import Outcome
 
@@ -164,8 +173,8 @@ def order_of_many(
 
 
 def promises_of(spec: Any) -> tuple[Promised, ...]:
-    """All promises of a specification, or of a file, each with the release that it is about."""
-    return ((None, spec),) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
+    """All promises of a specification, or of a file, each with what it covers."""
+    return ((Coverage(), spec),) if isinstance(spec, PrivacySpec) else tuple(spec.promises)
 
 
 def _equal(promises: Sequence[tuple[Promised, ...]], answers: SharedAnswers) -> list[list[int]]:
@@ -243,12 +252,12 @@ class SharedAnswers:
 
     def of_products(self, premise: Sequence[Promised], conclusion: Sequence[Promised]) -> Answer:
         """Whether all promises of the one file imply all promises of the other, as in `compare_products`."""
-        wanted = []
-        for release, goal in conclusion:
-            found = [self.of(spec, goal) for about, spec in premise if about == release]
-            implied = any(answer is Answer.IMPLIES for answer in found)
-            wanted.append(Answer.IMPLIES if implied else found[0] if len(found) == 1 else Answer.UNKNOWN)
-        return answer_about_all(wanted)
+        return answer_about_all(
+            [
+                answer_of_one(premise, covers, [self.of(spec, goal) for covered, spec in premise if covered.includes(covers)])
+                for covers, goal in conclusion
+            ]
+        )
 
     def of(self, premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:
         """Whether the one specification implies the other."""

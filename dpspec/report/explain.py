@@ -414,14 +414,15 @@ def file_parts(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> PagePa
     if data["deployment"]:
         parts += [_deployment(data["deployment"]), ""]
     parts += [_blocks_table(data), "", data["promise"]]
-    for one in data["parts"]:
-        parts += ["", Text.assemble(("and ", "bold"), one["title"]), "", one["promise"]]
     for one in data["other_units"]:
         parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
+    for one in data["parts"]:
+        parts += ["", Text.assemble(("and ", "bold"), one["title"]), "", one["promise"]]
     if data["numbers"]:
         parts += ["", Text("Printed numbers, and the routes that recompute them", "bold"), _number_table(data["numbers"])]
     numbers = numbers_parts(risk, found.spec, with_own=found.mechanism is not None)
     parts += ["", *numbers] if numbers else []
+    parts += ["These numbers are about the first promise alone."] if numbers and data["parts"] else []
     where = Table.grid(padding=(0, 2, 0, 0))
     for key, text in data["source"].items():
         where.add_row(Text(key, FAINT), text)

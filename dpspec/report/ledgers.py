@@ -50,11 +50,15 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
         promised += "The budget above is proved of the mechanisms of the files."
         rows.append(Padding(Text(promised), (0, 0, 0, 2)))
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
+    return [*rows, *_losses(found)]
+
+
+def _losses(found: Composition | PrivacyAccount) -> list[RenderableType]:
     losses = found.losses()
-    if losses:
-        rows += ["", Text("What was lost on the way", "bold")]
-        rows += [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
-    return rows
+    if not losses:
+        return []
+    rows = [Padding(terminal.bullet(loss), (0, 0, 0, 2)) for loss in losses]
+    return ["", Text("What was lost on the way", "bold"), *rows]
 
 
 def _narrow(value: Number) -> str:
@@ -81,7 +85,8 @@ def _parts(found: Composition) -> Table:
     for line, best in zip(found.lines, found.best.lines, strict=True):
         spec = line.part.spec
         amounts = [line.spent] if found.proved is None else [line.spent, best.spent]
-        cells = [budget_in_words(spec.budget), thing_in_words(spec.input_divergence), *map(amount, amounts)]
+        by = "" if spec.output_divergence == found.spec.output_divergence else f" by {thing_in_words(spec.output_divergence)}"
+        cells = [budget_in_words(spec.budget) + by, thing_in_words(spec.input_divergence), *map(amount, amounts)]
         table.add_row(line.part.name, *cells)
     return table
 
@@ -142,6 +147,7 @@ def _line(line: LedgerLine) -> Mapping[str, Any]:
         "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
+        "standard": thing_by_name(line.part.spec.output_divergence),
         "times": line.part.times,
         "amount": str(line.spent),
         "steps": [
@@ -176,7 +182,8 @@ def account_parts(found: PrivacyAccount) -> list[RenderableType]:
     about = grid()
     about.add_row(Text("for datasets", FAINT), f"at distance one change: {thing_in_words(spec.input_divergence)}")
     about.add_row(Text("inside", FAINT), "\n".join(multiverse_in_words(spec.multiverse)))
-    return [head, "", table, "", about, "", Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    status: list[RenderableType] = [Text("Claim status", "bold"), Padding(_standings(found), (0, 0, 0, 2))]
+    return [head, "", table, "", about, "", *status, *_losses(found)]
 
 
 def account_data(found: PrivacyAccount) -> dict[str, Any]:
@@ -195,4 +202,5 @@ def account_data(found: PrivacyAccount) -> dict[str, Any]:
             },
             "standing": terminal.standing_data(together(found)),
         },
+        "losses": list(found.losses()),
     }

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dpspec.base.errors import count
 from dpspec.base.exact import Number, number
 from dpspec.report.json import bracket, verdict
-from dpspec.report.terminal import bracket_in_words, pair_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words, stand_ins_in_words
 from dpspec.report.text import witness_lines
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
     lines = [_answer(found)]
     if stand_ins:
-        lines += [f"  about:      the {' and the '.join(stand_ins)} of the file, in place of what is not published"]
+        lines += [f"  about:      {stand_ins_in_words(stand_ins)}"]
     if found.proved is not None:
         lines += [f"  enough:     proved, {found.proved.method}: {found.proved.scope}"]
         assumptions = found.proved.assumptions

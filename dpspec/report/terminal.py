@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -322,6 +322,15 @@ def budget_in_short(budget: Budget) -> str:
     if value is None or len(told) <= LONGEST_EXACT:
         return told
     return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
+
+
+def stand_ins_in_words(blocks: Sequence[str]) -> str:
+    """What numbers of a mechanism are about where the file makes up blocks of it.
+
+    >>> stand_ins_in_words(["space", "mechanism"])
+    'the space and the mechanism of the file, in place of what is not published'
+    """
+    return f"the {' and the '.join(blocks)} of the file, in place of what is not published"
 
 
 def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:

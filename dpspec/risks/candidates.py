@@ -309,7 +309,9 @@ def _largest(spec: PrivacySpec, reach: Number) -> Number:
     """A number above eps_D d_X(x, x') for all pairs within reach."""
     if not spec.covers_both_orders:
         return INFINITY
-    value = spec.budget.uniform()
+    value, unpublished = spec.budget.uniform(), spec.budget.unpublished()
+    if value is None and unpublished is not None:
+        raise AttackerMisfitError("budget", f"is not known: {unpublished}", "state a number")
     if value is not None:
         constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
     elif spec.multiverse.is_listed:

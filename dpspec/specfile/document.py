@@ -182,6 +182,30 @@ class PromisedBeside:
 
 
 @attrs.frozen(kw_only=True)
+class Coverage:
+    """What a promise covers.
+
+    Args:
+        release: None for the release of the document, otherwise the title of the part whose mechanism makes it.
+        view: whose view of the system; None for what is released.
+        share: which share of the units; None for all.
+    """
+
+    release: str | None = None
+    view: str | None = None
+    share: Fraction | None = None
+
+    def includes(self, other: Coverage) -> bool:
+        """Whether a promise that covers this may imply one that covers the other."""
+        return (self.release, self.view) == (other.release, other.view) and self.share in (None, other.share)
+
+    def __str__(self) -> str:
+        release = "the release" if self.release is None else f"the release {self.release!r}"
+        who = "" if self.view is None else f", as the {self.view} sees it"
+        return release + who + ("" if self.share is None else f", for {number(100 * self.share).plain()} % of the units")
+
+
+@attrs.frozen(kw_only=True)
 class Counterexample:
     """A mechanism that must not satisfy the specification, for the engine to refute.
 
@@ -352,9 +376,13 @@ class SpecDocument(Showable):
     layout: TableLayout | None = None
 
     @property
-    def promises(self) -> tuple[tuple[str | None, PrivacySpec], ...]:
-        """All that is promised to every unit, each with the release that it is about (`release_of`), the document's own first."""
-        return ((None, self.spec), *((self.release_of(part), part.spec) for part in self.parts if part.share is None))
+    def promises(self) -> tuple[tuple[Coverage, PrivacySpec], ...]:
+        """All that is promised, each with what it covers, the document's own promise first."""
+        return ((Coverage(), self.spec), *((self.coverage_of(part), part.spec) for part in self.parts))
+
+    def coverage_of(self, part: PromisedBeside) -> Coverage:
+        """What the promise of a part covers."""
+        return Coverage(release=self.release_of(part), view=part.view, share=part.share)
 
     def release_of(self, part: PromisedBeside) -> str | None:
         """The release that a part is about: None for that of the document, the title of a part with a mechanism of its own.

@@ -68,3 +68,26 @@ def test_a_refuted_promise_is_not_counted(run, specs):
     assert refused.code == 1
     assert "does not keep what it promises" in refused.err
     assert run("compose", path, "--delta", "1e-6", "--as-promised").code == 0
+
+
+BESIDE = """
+[[unaccounted]]
+step = "a list of categories"
+effect = "it was chosen by the data"
+[[part]]
+title = "a second table"
+budget = { epsilon = 2 }
+output_divergence = { type = "mult-delta", delta = "1/7" }
+"""
+
+
+@pytest.mark.parametrize("command", ["compose", "ledger"])
+def test_what_a_file_does_beside_its_promise_is_told(run, specs, tmp_path, command):
+    """A total of two files is not all that was spent where one of them also releases something else."""
+    path = tmp_path / "more.dpspec.toml"
+    path.write_text((specs / "gaussian-standard.dpspec.toml").read_text(encoding="utf-8") + BESIDE, encoding="utf-8")
+    asked = [command, path, *(["--epsilon", "1"] if command == "compose" else [])]
+    losses = " ".join(run(*asked, "--format", "json").json(command)["losses"])
+    assert "a list of categories" in losses
+    assert "a second table, epsilon = 2 by approximate differential privacy (delta = 1/7); one change: " in losses
+    assert "a second table" in run(*asked).out

@@ -203,3 +203,37 @@ def test_what_a_word_stands_for_is_registered() -> None:
     known |= {"rules", "unit", "within", "categories", "sensitivity", "attributes", "distance", "rates"}
     named = [(word["name"], name) for word in glossary() for name in re.findall(r"`([a-z][a-z-]*)`", word["in_dpspec"])]
     assert [(word, name) for word, name in named if name not in known] == []
+
+
+def test_longer_units_and_risks_are_those_of_the_first_promise(run, tmp_path) -> None:
+    """A sentence about a week was printed below the further promise, of another budget."""
+    path = tmp_path / "days.dpspec.toml"
+    path.write_text(DAYS, encoding="utf-8")
+    out = " ".join(run("explain", path).out.split())
+    first, further = out.index("For user-week: epsilon = 7"), out.index("and some users")
+    assert out.index("The budget is written as epsilon = 1.") < first < further
+    assert "These numbers are about the first promise alone." in out[further:]
+
+
+DAYS = """
+schema = 1
+id = "days"
+title = "Daily counts"
+[space]
+type = "records"
+unit = "user-day"
+attributes = [{ name = "site", count = 2 }]
+[multiverse]
+invariants = []
+[input_divergence]
+type = "symmetric-difference"
+unit = "user-day"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = 1
+[[part]]
+title = "some users"
+share = "1/2"
+budget = { epsilon = "1/8" }
+"""

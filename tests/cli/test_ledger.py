@@ -96,3 +96,16 @@ def test_two_files_of_one_id(run, survey, tmp_path):
     second.write_text(first.read_text(encoding="utf-8"), encoding="utf-8")
     ran = run("ledger", first, second, "--format", "json")
     assert [error["code"] for error in ran.json("failure")["errors"]] == ["duplicate-id"]
+
+
+def test_a_number_as_stated_has_its_delta(run, survey):
+    """Two files with the same epsilon, one of which may fail: the row of that one was the same as the other's."""
+    pure, failing = survey("pure"), survey("failing")
+    for path, standard in ((pure, 'type = "mult"'), (failing, 'type = "mult-delta"\ndelta = "1/7"')):
+        text = path.read_text(encoding="utf-8").replace('type = "d-nor"', standard).replace("rho =", "epsilon =")
+        path.write_text(text, encoding="utf-8")
+    data = run("ledger", pure, f"{failing}=2", "--format", "json").json("ledger")
+    assert [part["standard"] for part in data["parts"]] == ["mult", "mult-delta (delta = 1/7)"]
+    out = " ".join(run("ledger", pure, f"{failing}=2").out.split("together")[0].split())
+    assert "(delta = 1/7)" in out
+    assert "(delta = 2/7)" not in out

@@ -360,3 +360,16 @@ def test_every_attacker_is_explained(run, name):
 def test_a_bound_is_rounded_to_the_side_on_which_it_stays_true(relation, lower, upper, words) -> None:
     """Rounded to the nearest, the sentence could be false: a power below 1 was "at least 1"."""
     assert in_words(relation, Bracket(lower=number(lower), upper=number(upper))) == words
+
+
+def test_a_made_up_mechanism_is_not_taken_for_the_release(run, specs):
+    """Neither the number nor the mechanism of these files is published: what is proved of a stand-in is named as such."""
+    path = specs / "deployments" / "meta-urls.dpspec.toml"
+    for options in ((), ("--attacker", "tester")):
+        out = run("risk", path, *options).out
+        assert "about the space and the mechanism of the file, in place of what is not published" in out
+        found = run("risk", path, *options, "--format", "json").json("risk" if options else "risk-panel")
+        assert found["stand_ins"] == ["space", "mechanism"]
+    reasons = [one["reason"] for one in run("risk", path, "--format", "json").json("risk-panel")["not_asked"]]
+    assert any("is not known: no number published" in reason for reason in reasons)
+    assert not any("differs by universe" in reason for reason in reasons)

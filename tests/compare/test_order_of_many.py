@@ -237,6 +237,28 @@ def test_nothing_follows_for_one_release_from_the_promise_of_another() -> None:
     assert order_of_many(named, answers(), no_comparison).answers == every.answers
 
 
+@pytest.mark.parametrize("key", [{"share": "2/3"}, {"view": "analyst"}])
+def test_a_promise_to_some_or_about_a_view_is_kept_apart(key: dict[str, str]) -> None:
+    """A promise to two thirds of the units is one that others need to make, and bounds nothing for the rest; so of views."""
+
+    def product(name: str, epsilon: int, *parts: int) -> SpecDocument:
+        return build(
+            id=name, space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"},
+            output_divergence={"type": "mult"}, budget={"epsilon": epsilon},
+            part=[{"title": "some", "budget": {"epsilon": at}, "because": "x", "verdict": "undecided", **key} for at in parts],
+        )  # fmt: skip
+
+    plain, strong, both, weaker = product("plain", 3), product("strong", 1), product("both", 3, 1), product("weaker", 3, 2)
+    by_all = OPEN if "view" in key else YES  # a promise to all is one to some
+    expected = {
+        (plain, both): OPEN, (both, plain): YES, (both, strong): OPEN, (strong, both): by_all, (both, weaker): YES,
+        (weaker, both): OPEN, (both, both): YES,
+    }  # fmt: skip
+    for (one, other), answer in expected.items():
+        assert compared(one, other, installed().registry).forward.answer is answer
+        assert answers().of_products(one.promises, other.promises) is answer
+
+
 def test_the_argument_of_a_pair_is_computed_when_it_is_read() -> None:
     found = order_specs([SpecDocument(id=f"s{i}", title="", spec=spec(i)) for i in (1, 2, 3)])
     assert len(found.comparisons) == 3

@@ -221,3 +221,14 @@ def test_the_command(tmp_path, write, run):
     bad = run("account", "plan", year, tmp_path / "none.toml")
     assert bad.code == 2
     assert bad.err.count("\n") == 1
+
+
+def test_the_least_error_is_that_of_one_kind_of_noise():
+    """Gaussian noise of standard deviation 1 has delta = 2 Phi(1/2) - 1 < 2/5 for epsilon = 0 (total variation); Laplace noise of
+    epsilon = 1/100 has one of 141. So the plan of an account with a delta is not the least error that there is."""
+    spec = dp.spec(space=PEOPLE, distance="add-remove", standard="approximate", epsilon="1/100", delta="2/5")
+    found = plan(spec, {"release": [{"name": "a"}]})
+    assert math.erf(0.5 / math.sqrt(2)) < 0.4
+    assert found.value.error > 140**2
+    assert "above the least with Laplace noise" in str(found)
+    assert "possible" not in str(found)

@@ -8,6 +8,7 @@ import hashlib
 import io
 import json
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import attrs
@@ -229,6 +230,24 @@ def test_csv_has_a_line_for_each(run, folder):
     one = next(row for row in rows if row["id"] == "stand-in")
     assert (one["publisher"], one["provenance_space"], one["power_at_level_5_percent"]) == ("Firm; Other", "assumed", "0.15")
     assert next(row for row in rows if row["id"] == "unchecked")["numbers_misprint"] == "1"
+
+
+def test_a_list_has_the_further_promises_of_a_product(run, tmp_path):
+    """Of a product with two numbers, the list had the first one alone, and the data the title of the second."""
+    part = '[[part]]\ntitle = "most people"\nshare = "1/2"\noutput_divergence = { type = "mult-delta", delta = "1/7" }\n'
+    written(tmp_path, "survey", rest=part)
+    assert ", and 1 more" in run("catalogue", tmp_path).out
+    (row,) = csv.DictReader(io.StringIO(run("catalogue", tmp_path, "--format", "csv").out))
+    assert row["parts"].startswith("most people, for 50 % of the units: epsilon = ln(3)")
+    assert "delta = 1/7" in row["parts"]
+    assert ";" not in row["parts"]
+
+
+def test_the_power_in_csv_is_not_below_what_is_allowed(run, tmp_path):
+    """At a likelihood ratio of 5/3 a test of level 1/20 has the power 1/12, which 0.0833333 is below."""
+    written(tmp_path, "survey", budget='epsilon = "ln(5/3)"', keep=None)
+    (row,) = csv.DictReader(io.StringIO(run("catalogue", tmp_path, "--format", "csv").out))
+    assert Fraction(row["power_at_level_5_percent"]) >= Fraction(5, 3) / 20
 
 
 def test_at_least_gives_a_reason_and_the_assumptions(run, folder):

@@ -404,6 +404,50 @@ def test_what_no_field_holds_is_told(tmp_path):
     assert ours.record.get("privacy_loss.privacy_parameters_details") is None
 
 
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        ("multiverse", '"dp_variant.unprotected_quantities" = "none"'),
+        ("input_divergence", '"privacy_loss.privacy_unit" = "User-level"'),
+        ("budget", '"privacy_loss.privacy_parameters.epsilon" = "9.98"'),
+        ("output_divergence", '"dp_variant.variant_name" = "Approximate DP"'),
+    ],
+)
+def test_a_block_that_the_record_does_not_say_is_left_out(tmp_path, block, said):
+    """What is inferred is not told as the publisher's; a record without it promises another thing than the file."""
+    stated, inferred = f'{block} = {{ how = "stated", source', f'{block} = {{ how = "inferred", because = "ours", source'
+    assert block not in exported(tmp_path).left_out
+    assert block in exported(tmp_path, stated, inferred).left_out
+    words = BIRTHS.replace("[[source]]", f"[deployment.prose]\n{said}\n[[source]]").replace(stated, inferred)
+    path = tmp_path / "said.dpspec.toml"
+    path.write_text(words.replace("EPSILON", "9.98"), encoding="utf-8")
+    assert block not in export_record(read(path, REGISTRY), "said.yaml", ("A. Person",)).left_out
+
+
+def test_steps_outside_of_the_guarantee_are_left_out_where_the_record_has_other_words(tmp_path):
+    own = '[deployment.prose]\n"implementation.preprocessing_and_hyperparameter_tuning" = "cleaned"\n[[source]]'
+    found = exported(tmp_path, "[[source]]", own)
+    assert "unaccounted" in found.left_out
+    assert "tuned on the data" not in found.text
+    assert "unaccounted" not in exported(tmp_path).left_out
+
+
+@pytest.mark.parametrize(
+    ("standard", "told"),
+    [
+        ('type = "mult-delta"\ndelta = "1/7"', "(delta = 1/7)"),
+        ('type = "renyi"\norder = "3"', "3"),
+        ('type = "total-variation"', "total variation"),
+    ],
+)
+def test_a_standard_that_no_variant_says_is_told_in_words(tmp_path, standard, told):
+    old = 'type = "mult-delta"\ndelta = "1e-6"\n[budget]\nepsilon = "9.98"'
+    new = f'{standard}\n[budget]\nepsilon = "9.98"' if "total" not in standard else f'{standard}\n[budget]\ndistance = "1/2"'
+    found = exported(tmp_path, old, new)
+    assert told in found.record.text("privacy_loss.privacy_parameters_details")
+    assert "output_divergence" not in found.left_out
+
+
 def test_a_number_that_is_no_decimal_is_told_in_words(tmp_path):
     record = births(tmp_path, new="ln(3)")
     assert record.get("privacy_loss.privacy_parameters.epsilon") is None

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from dpspec_checker.errors import CheckerError
 from dpspec_disclosure.audit import AttackQuestion, AuditedTables, audit_tables, audit_text, certificate
 from dpspec_disclosure.feasible_tables import FeasibleSet, NoTableFits, Statement
+from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import read_rules
 
 import dpspec as dp
@@ -608,6 +609,16 @@ def test_disjoint_cells_are_known_where_the_rules_suppress_one_number_only(tmp_p
     folder = folder_of(tmp_path / "t", one="area,count\na,x\nb,9\n")
     for extra, code in (("", 0), ("secondary = false\n", 1)):
         assert dp.rules_check(folder, rule_file(tmp_path, text, 'labels = ["area"]\n' + extra)).exit_code == code
+
+
+def test_a_range_with_gaps_has_fewer_values_than_it_is_long(tmp_path):
+    """Suppressed for 1 or 4 records: two values are possible, and the range from 1 to 4 has four numbers."""
+    steps = "".join(f'[[step]]\nrule = "redaction"\nleast = {one}\nup_to = {one}\n' for one in (1, 4))
+    rules = rule_file(tmp_path, steps, 'labels = ["area"]\nsecondary = false\n')
+    found = dp.rules_audit(folder_of(tmp_path / "t", one="area,count\na,x\nb,9\n"), rules=rules)
+    assert [value for value in range(20) if read_rules(rules).outcomes(CellContents.of_count(value, 0)) == {None}] == [1, 4]
+    assert found["cells"][0]["possible_values"] == 4
+    assert "the least protected has at most 4 possible values" in str(found)
 
 
 # --- forged certificates: each is false in one way only ------------------------------------------

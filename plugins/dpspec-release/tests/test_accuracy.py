@@ -539,3 +539,17 @@ def test_noise_beyond_doubles_is_no_fault_of_the_program(run, tmp_path, scale):
     assert least.code == 0
     assert Fraction(json.loads(least.out)["budget"]["upper"]) == 2 / Fraction(scale)
     assert "not enough: refuted below" in run("measure", spec).out
+
+
+def test_margins_of_a_stand_in_and_of_one_of_several_releases_are_named_as_such(tmp_path):
+    part = '[[part]]\ntitle = "more"\nbudget = { epsilon = 3 }\n[part.mechanism]\ntype = "geometric"\nratio = "1/4"\n'
+    part += 'queries = [{ type = "marginal", attributes = ["size"] }]\n'
+    made_up = '[provenance]\nmechanism = { how = "assumed", because = "not published" }\n'
+    path = tmp_path / "table.dpspec.toml"
+    path.write_text(GEOMETRIC + made_up + part, encoding="utf-8")
+    found = dp.accuracy(path)
+    assert found["stand_ins"] == ["mechanism"]
+    for told in ("the mechanism of the file, in place of what is not published", "further releases are not among these: more"):
+        assert told in str(found)
+    path.write_text(GEOMETRIC, encoding="utf-8")
+    assert "This is about" not in str(dp.accuracy(path))

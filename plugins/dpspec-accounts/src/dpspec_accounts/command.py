@@ -257,8 +257,9 @@ def import_(url: str, path: str, head: str | None, signed_by: str | None, progre
 def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
     """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
 
-    Each release gets the noise that minimises the error of all. The distance from the least possible error is proved. Nothing is
-    charged. With a `budget` for each release, the error of these budgets is also printed.
+    Each release gets the share of the budget with which the errors of all are least: those of Laplace noise, or of Gaussian noise
+    where rho or mu adds up. The distance from the least error with this noise is proved. Nothing is charged. With a `budget` for
+    each release, the error of these budgets is also printed.
 
     \b
     Examples:

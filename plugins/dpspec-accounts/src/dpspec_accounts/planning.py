@@ -363,7 +363,7 @@ def plan_parts(found: SpendingPlan) -> PageParts:
         "",
         Grid(caption="Budgets and errors", heads=heads, rows=tuple(rows)),
         "",
-        f"{what}: {exact.rounded_up(number(found.error))}, at most {above} millionths above the least possible one",
+        f"{what}: {exact.rounded_up(number(found.error))}, at most {above} millionths above the least with {found.noise} noise",
     ]
     if found.before is not None and found.spent_before is not None:
         parts.append(_compared(found))

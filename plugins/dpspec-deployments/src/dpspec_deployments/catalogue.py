@@ -24,7 +24,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec import Comparison, DpspecError
-from dpspec.plugin import Bracket, ParameterError, Rational, Registry
+from dpspec.plugin import Bracket, ParameterError, Rational, Registry, exact
 from dpspec.plugin.applications import (
     FAINT,
     Answer,
@@ -43,6 +43,7 @@ from dpspec.plugin.applications import (
     budget_in_words,
     count,
     did_you_mean,
+    end_in_words,
     ended_standing,
     folded,
     guarded,
@@ -51,6 +52,7 @@ from dpspec.plugin.applications import (
     named_unit,
     number_in_words,
     order_data,
+    part_in_words,
     power_at_step,
     power_in_words,
     printed,
@@ -219,7 +221,7 @@ class CatalogueEntry:
             "standing": standing_data(self.standing),
             "numbers": {state: self.numbers.get(state, 0) for state in ("recomputed", "failed", "misprint", "open")},
             "power_at_level_5_percent": None if (power := self.lines[0].power) is None else bracket_data(power),
-            "parts": [str(part) for part in self.document.parts],
+            "parts": [f"{part}: {part_in_words(part.spec, self.spec).replace(';', ',')}" for part in self.document.parts],
         }
 
 
@@ -619,7 +621,7 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
                 f"  {entry.id}",
                 str(made.in_year),
                 (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
-                short_budget(entry.spec) + _mark(entry, "budget"),
+                short_budget(entry.spec) + _mark(entry, "budget") + _more(entry),
                 _short_standard(entry.spec) + _mark(entry, "output_divergence"),
                 _facts(entry.spec) + _mark(entry, "multiverse"),
                 _SHORT.get(entry.verdict, entry.verdict),
@@ -628,11 +630,18 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
         "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
         "stand-in: verified for a space or a mechanism that the file assumes; recorded false: filed as refuted, and refuted"
     )
+    if any(entry.document.parts for entry in entries):
+        legend += ". and N more: further promises of the product, which --yardstick and --format json name"
     return [Text(headline_of(entries, left_out), "bold"), "", table, "", Text(legend, FAINT)]
 
 
 def _mark(entry: CatalogueEntry, block: str) -> str:
     return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
+
+
+def _more(entry: CatalogueEntry) -> str:
+    """How many further promises the product makes."""
+    return f", and {len(entry.document.parts)} more" if entry.document.parts else ""
 
 
 def _short_standard(spec: PrivacySpec) -> str:
@@ -652,8 +661,8 @@ def short_budget(spec: PrivacySpec) -> str:
     value = spec.budget.uniform()
     if value is None or spec.budget.bounds() is not None:
         return budget_in_words(spec.budget)
-    exact = number_in_words(value)
-    return f"{spec.budget.parameter} {exact}" if "about" not in exact else f"{spec.budget.parameter} about {value.decimal()}"
+    words = number_in_words(value)
+    return f"{spec.budget.parameter} {words}" if "about" not in words else f"{spec.budget.parameter} about {value.decimal()}"
 
 
 def _grid(*heads: str) -> Table:
@@ -678,7 +687,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     flat: dict[str, Any] = {}
     for key, value in data.items():
         if key == "power_at_level_5_percent":
-            flat[key] = "" if value is None else Bracket.exactly(value["upper"]).upper.decimal(6)
+            flat[key] = "" if value is None else end_in_words(exact.number(value["upper"]), 6, up=True)
         elif isinstance(value, Mapping):
             flat |= {f"{key}_{inner}": entry for inner, entry in value.items()}
         else:

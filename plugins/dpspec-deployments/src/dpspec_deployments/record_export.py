@@ -26,6 +26,7 @@ from dpspec.plugin.applications import (
     ReleaseError,
     budget_in_words,
     multiverse_in_words,
+    parameters,
     parse,
     part_in_words,
     raise_all,
@@ -111,6 +112,16 @@ def write_record(found: ExportedRecord, path: Path) -> None:
 
 
 _DETAILS, _MECHANISMS = "privacy_loss.privacy_parameters_details", "implementation.mechanisms"
+_COMPOSITION, _STEPS = "accounting.composition", "implementation.preprocessing_and_hyperparameter_tuning"
+_BLOCK_WORDS = {
+    "space": ("dp_variant.data_domain",),
+    "multiverse": ("dp_variant.unprotected_quantities",),
+    "input_divergence": ("privacy_loss.privacy_unit", "privacy_loss.privacy_unit_details"),
+    "output_divergence": ("dp_variant.variant_name",),
+    "budget": (f"{PARAMETERS}.epsilon", f"{PARAMETERS}.rho", _DETAILS),
+    "mechanism": (_MECHANISMS,),
+}
+"""The fields of a record that say each block."""
 
 
 class _Export:
@@ -245,10 +256,10 @@ class _Export:
         yield _DETAILS, "\n".join(self._details())
         if document.ledger is not None:
             parts = [f"- {part.id}: {document.ledger.parameter} = {part.amount.plain()}" for part in document.ledger.parts]
-            yield "accounting.composition", "\n".join(["The parts add up to the budget:", *parts])
+            yield _COMPOSITION, "\n".join(["The parts add up to the budget:", *parts])
         if document.unaccounted:
             steps = "\n".join(f"- {step}" for step in document.unaccounted)
-            yield "implementation.preprocessing_and_hyperparameter_tuning", f"Outside of the guarantee:\n{steps}"
+            yield _STEPS, f"Outside of the guarantee:\n{steps}"
         mechanism = document.mechanism or document.secret
         if mechanism is not None and self.states("mechanism"):
             yield _MECHANISMS, thing_in_words(mechanism)
@@ -257,6 +268,8 @@ class _Export:
     def _details(self) -> Iterator[str]:
         """What of the promise the numbers of a record cannot say."""
         document, spec = self.document, self.document.spec
+        if self.states("output_divergence") and not self._variant_says_standard():
+            yield f"The standard is {thing_in_words(spec.output_divergence)}."
         if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
             yield budget_in_words(spec.budget)
         if document.deployment is not None and document.deployment.period is not None:
@@ -264,6 +277,12 @@ class _Export:
         if document.parts and self.states("budget"):
             yield "Also promised:"
             yield from (f"- {part}: {part_in_words(part.spec, spec)}" for part in document.parts)
+
+    def _variant_says_standard(self) -> bool:
+        """Whether the registry has a variant for the output divergence, and a number for each of its parameters."""
+        divergence = self.document.spec.output_divergence
+        known = any(variant.divergence == divergence.name for variant in VARIANTS.values())
+        return known and {one.name for one in parameters(type(divergence))} <= dict(self._numbers()).keys()
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:
         """The numbers of the record that the blocks state; one that is no decimal is stated in words alone."""
@@ -288,6 +307,11 @@ class _Export:
             "source": document.source,
         }  # fmt: skip
         yield from (table for table, value in held.items() if value)
+        yield from (block for block in _BLOCK_WORDS if not self._holds(block))
+        if document.ledger is not None and _COMPOSITION not in self.made:
+            yield "ledger"
+        if document.unaccounted and _STEPS not in self.made:
+            yield "unaccounted"
         own_words = _DETAILS not in self.made
         if document.parts and (own_words or not self.states("budget")):
             yield "part"
@@ -296,6 +320,20 @@ class _Export:
         if document.secret is not None and _MECHANISMS not in self.made:
             yield "mechanism.secret"
         yield from (f"deployment.prose.{path}" for path in self.prose if path not in _KNOWN and not _AUTHOR.fullmatch(path))
+
+
+    def _holds(self, block: str) -> bool:
+        """Whether the record says a block: in words that were made of it, or in words of the file about it."""
+        document, paths = self.document, _BLOCK_WORDS[block]
+        if any(path in self.prose for path in paths):
+            return True
+        if block == "mechanism" and document.mechanism is None:
+            return True  # one with secret parameters has a line of its own
+        if block == "budget":
+            unpublished = document.spec.budget.unpublished() is not None
+            return unpublished or document.spec.budget.parameter in dict(self._numbers()) or _DETAILS in self.made
+        made = any(path in self.made for path in paths) and self.states(block)
+        return made and (block != "output_divergence" or self._variant_says_standard() or _DETAILS in self.made)
 
 
 def _counts(path: str) -> bool:

@@ -392,7 +392,7 @@ def audit_text(found: AuditedTables) -> str:
         lines.append(f"undecided: {count(undecided, 'suppressed cell')}")
     widths = [cell.width for cell in cells if cell.word == "open" and cell.width is not None]
     if widths:
-        lines.append(f"of the others, the least protected has {min(widths):,} possible values")
+        lines.append(f"of the others, the least protected has at most {min(widths):,} possible values")
     for one in found.attacks:
         lines += _attack_lines(one)
     if cells or found.attacks:

@@ -146,6 +146,7 @@ def accuracy(
         "unknown": [{"table": table, "reason": reason} for table, reason in known.unknown],
         "joint": ends(known.joint), "joint_of_all": ends(known.joint_of_all),
         "released": None if rows is None else len(rows), "written": None if out is None else str(out),
+        "stand_ins": list(document.stand_ins),
     }  # fmt: skip
     code = 0 if known.tables else 3
     return CommandAnswer("accuracy", code, data, partial(text.accuracy_parts, known, rows, out), value=known)

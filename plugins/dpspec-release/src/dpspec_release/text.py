@@ -11,8 +11,9 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from dpspec import SpecDocument
 from dpspec.plugin import exact, number
-from dpspec.plugin.applications import FAINT, PageParts, count
+from dpspec.plugin.applications import FAINT, PageParts, count, stand_ins_in_words
 from dpspec.plugin.releases import grid
 from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
 
@@ -136,13 +137,20 @@ def accuracy_parts(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: 
             parts.append(Text(f"The cell of each table that moved most, in {count(known.runs, 'run')}; no law is known."))
         elif all(one.margin_of_all is not None for one in known.tables):
             parts.append(Text(f"In {percent} of releases, all numbers at once are within the margins of the last column."))
-        parts += [Text(note) for note in _joint(known)]
+        parts += [Text(note) for note in (*_joint(known), *([] if known.runs or rows is not None else about(known.document)))]
     else:
         parts.append(Text("Nothing is known of the accuracy of these numbers."))
     parts += [Text(f"not known  {table}: {reason}") for table, reason in known.unknown]
     if rows is not None:
         parts += [Text(), *_released_rows(rows), *([Text(f"wrote {out}")] if out is not None else [])]
     return parts
+
+
+def about(document: SpecDocument) -> list[str]:
+    """Of which release margins are that follow from a file alone."""
+    notes = [f"This is about {stand_ins_in_words(document.stand_ins)}."] if document.stand_ins else []
+    others = [part.title for part in document.parts if part.mechanism not in (None, document.mechanism)]
+    return [*notes, *([f"Numbers of further releases are not among these: {'; '.join(others)}."] if others else [])]
 
 
 def _joint(known: Accuracy) -> list[str]:
@@ -177,7 +185,7 @@ def margins(known: Accuracy) -> dict[str, Any]:
         ]
         for one in shown
     ]  # fmt: skip
-    notes = [_headline(known, percent), *_joint(known)] if known.tables else []
+    notes = [_headline(known, percent), *_joint(known), *about(known.document)] if known.tables else []
     notes += [f"{one.table}: {one.note}." for one in shown if one.note]
     left_out = len(known.tables) - len(shown)
     notes += [f"{count(left_out, 'table')} more are left out here."] if left_out else []

@@ -177,8 +177,13 @@ class PromisedBeside:
     because: str | None = None
 
     def __str__(self) -> str:
-        who = "" if self.view is None else f", as the {self.view} sees it"
-        return self.title + who + ("" if self.share is None else f", for {number(100 * self.share).plain()} % of the units")
+        return self.title + _whom(self.view, self.share)
+
+
+def _whom(view: str | None, share: Fraction | None) -> str:
+    """Whose view a promise is about, and to which share of the units it is made, as the end of a name."""
+    who = "" if view is None else f", as the {view} sees it"
+    return who if share is None else f"{who}, for {number(100 * share).plain()} % of the units"
 
 
 @attrs.frozen(kw_only=True)
@@ -201,8 +206,7 @@ class Coverage:
 
     def __str__(self) -> str:
         release = "the release" if self.release is None else f"the release {self.release!r}"
-        who = "" if self.view is None else f", as the {self.view} sees it"
-        return release + who + ("" if self.share is None else f", for {number(100 * self.share).plain()} % of the units")
+        return release + _whom(self.view, self.share)
 
 
 @attrs.frozen(kw_only=True)

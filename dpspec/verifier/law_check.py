@@ -7,7 +7,7 @@ author, and so is the law. Where the law can be computed, the two are compared o
   distinguish), two records that exchange positions, larger records with several members, and several changes at once;
 * next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
   others, of the few kinds of records that these changes are about;
-* on the space itself, datasets of no, 9 and 99 records, with one record added or replaced in each and with all of them replaced,
+* on the space itself, datasets of no, 9 and 30 records, with one record added or replaced in each and with all of them replaced,
   where a law is as quick to compute for many records as for few: a structure may be right for few records only.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
@@ -32,6 +32,7 @@ import attrs
 from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.base.memo import key_of
+from dpspec.base.work import limited
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
@@ -75,13 +76,16 @@ MOST_CROWDED, CROWDS = 240, ((4, 2), (3, 3))
 others at most."""
 OTHERS, FEW_OTHERS = (0, 1, 3), (0, 1)
 """The number of further records in both datasets; of samples fewer, since their laws are mixtures over all samples."""
-MANY_OTHERS = (9, 99)
+MANY_OTHERS = (9, 30)
 """The number of further records on the space itself, where it has so many. Small spaces have at most four, and a mechanism may
 behave otherwise from a number of records on."""
-EQUAL = (*range(11), 99, 100)
+EQUAL = (*range(11), 30, 31)
 """The numbers of equal records on which a theorem is compared with the law; next to each other, for claims about neighbours."""
 MOST_ANSWERS_OF_MANY = 100
 """The space itself is used for many records where no more answers are given."""
+MOST_WORK_OF_MANY = 50_000
+"""Units of work of all comparisons on many records; what is left then is not compared. Products of laws that are many records
+apart have very many atoms: 99 records take twenty times as much as 30. Two noisy counts take 11,000 units."""
 MOST_BESIDE_MANY = 2
 """The number of changes that are compared next to many others."""
 PRECISION = 16
@@ -152,7 +156,7 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     """
     found = _on_few_records(mechanism, structure, spec)
     if found.is_complete and not found.has_smaller_parameters:
-        with _elsewhere():
+        with _elsewhere(), limited(MOST_WORK_OF_MANY):
             _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare_beside_many()
     return found
 
@@ -215,7 +219,7 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
                 rule = f"states a theorem that its own law contradicts: on a small space the claim is refuted by {found.witness}"
                 raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
             if stated.holds:
-                with _elsewhere():
+                with _elsewhere(), limited(MOST_WORK_OF_MANY):
                     _compare_theorem_on_many(mechanism, spec)
             return LawComparison(sum(result.pairs or 0 for result in found.universes))
         return LawComparison()

@@ -107,7 +107,7 @@ class FromNumber(Noisy):
         return self.structure_of_counts()
 
 
-@pytest.mark.parametrize("number", [5, 12, 90])
+@pytest.mark.parametrize("number", [5, 12, 28])
 @pytest.mark.parametrize("distance", [SymmetricDifference(), Neighbour(relation=AddRemove())], ids=lambda value: value.name)
 def test_a_law_that_tells_more_from_a_number_of_records_on_contradicts_its_structure(number: int, distance: Any) -> None:
     with pytest.raises(PluginContractError, match=r"test-from-number.*states a structure that its own law contradicts"):
@@ -142,10 +142,10 @@ def test_what_is_never_compared_may_be_told() -> None:
 
 
 def test_a_law_that_tells_more_only_of_tables_outside_the_space_is_no_contradiction() -> None:
-    space = UnorderedRecords(attributes=(SEX, AGE), most=60)
-    assert verify_claim(FromNumber(number=61), claim(space=space)).outcome is Outcome.VERIFIED
+    space = UnorderedRecords(attributes=(SEX, AGE), most=25)
+    assert verify_claim(FromNumber(number=26), claim(space=space)).outcome is Outcome.VERIFIED
     with pytest.raises(PluginContractError, match="contradicts"):
-        verify_claim(FromNumber(number=60), claim(space=space))
+        verify_claim(FromNumber(number=25), claim(space=space))
 
 
 @pytest.mark.parametrize(("mechanism", "spec"), BROKEN, ids=lambda value: getattr(value, "name", ""))
@@ -334,7 +334,7 @@ class TheoremFromNumber(Theorem):
 
 
 @pytest.mark.parametrize(
-    ("distance", "number"), [(SymmetricDifference(), 5), (SymmetricDifference(), 60), (Neighbour(relation=AddRemove()), 8)]
+    ("distance", "number"), [(SymmetricDifference(), 5), (SymmetricDifference(), 20), (Neighbour(relation=AddRemove()), 8)]
 )
 def test_a_theorem_that_many_records_refute_is_a_fault_of_the_mechanism(distance: Any, number: int) -> None:
     with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):

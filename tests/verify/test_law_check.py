@@ -13,6 +13,7 @@ from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, Para
 from dpspec import Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
+from dpspec.base.work import spent
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.structure import ProvedBound, Structure
 from dpspec.grammar.views import NoisyCount, law_data
@@ -20,6 +21,7 @@ from dpspec.laws.combine import product
 from dpspec.laws.exponential import exact_exponential, finite_law
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
+from dpspec.verifier import law_check
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.law_check import SMALLER_PARAMETERS, compare_law
 from dpspec.verifier.proof import OTHER_SPACE, Missing, derive
@@ -134,6 +136,16 @@ class ManyMen(Noisy):
 def test_a_law_that_tells_more_of_many_records_of_one_kind_contradicts_its_structure(distance: Any) -> None:
     with pytest.raises(PluginContractError, match=r"test-many-men.*states a structure that its own law contradicts"):
         verify_claim(ManyMen(number=20), claim(distance, "ln(4)"))
+
+
+def test_the_work_on_many_records_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the limit leaves out is not compared, and a proof goes on."""
+    monkeypatch.setattr(law_check, "MANY_OTHERS", (9, 99))
+    before = spent()
+    assert verify_claim(Correct(), claim(Hamming(), "ln(4)")).outcome is Outcome.VERIFIED
+    assert spent() - before < 2 * law_check.MOST_WORK_OF_MANY
+    monkeypatch.setattr(law_check, "MOST_WORK_OF_MANY", 10)
+    assert verify_claim(FromNumber(number=12), claim()).outcome is Outcome.VERIFIED
 
 
 def test_what_is_never_compared_may_be_told() -> None:

@@ -19,8 +19,8 @@ HELLO = ROOT / "docs" / "examples" / "dpspec-hello"
 
 
 def test_the_tutorials_plugin_is_what_the_command_writes():
-    written = {str(path.relative_to(HELLO)): path.read_text(encoding="utf-8") for path in HELLO.rglob("*") if path.is_file()}
-    assert {name: text for name, text in written.items() if "__pycache__" not in name} == plugin_files("hello")
+    files = (path for path in HELLO.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+    assert {str(path.relative_to(HELLO)): path.read_text(encoding="utf-8") for path in files} == plugin_files("hello")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ The model is serial: the rows of the history are replayed here, by code that sha
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sqlite3
@@ -81,10 +82,15 @@ def check_every_end(place, spec):
     verify_events(account.balance().history.events)
 
 
-def check_many(place, spec, cap, processes=4, kills=20, most=300):
-    """Processes together, of which some are killed, and one after another follows until nothing fits under the cap."""
+def check_many(place, spec, cap, processes=4, kills=20, most=300, beside=None):
+    """Processes together, of which some are killed, and one after another follows until nothing fits under the cap.
+
+    What is `beside` them, such as connections that are cut, ends with them, before the account is looked at; what it gave is
+    returned.
+    """
     account = Account(place)
-    found = ran(place, spec, "together", processes, kills, most)
+    with contextlib.nullcontext() if beside is None else beside as given:
+        found = ran(place, spec, "together", processes, kills, most)
     assert len(found) == processes + kills
     states = modelled(account.export()["events"], cap, Fraction(1, 2))
     check_acknowledged([line for lines in found for line in lines], states)
@@ -97,6 +103,7 @@ def check_many(place, spec, cap, processes=4, kills=20, most=300):
     left = sum(state in ("drawn", "committed") for state in states.values())
     assert Fraction(str(account.balance().total.value)) == left * Fraction(1, 2)
     verify_events(account.balance().history.events)
+    return given
 
 
 def test_a_process_that_ends_at_any_statement_leaves_a_whole_charge_or_none(tmp_path, write):

@@ -220,6 +220,6 @@ def connections_cut(url: str, every: int) -> Iterator[list[int]]:
 @pytest.mark.parametrize(("processes", "kills", "most", "charges"), MANY)
 def test_many_processes_together_never_exceed_the_cap(url, write, processes, kills, most, charges):
     Account.create(url, write("year", epsilon=str(charges // 2)), as_promised=True)
-    with connections_cut(url, every=charges // 20) as cuts:
-        check_many(url, write("week", epsilon="1/2"), Fraction(charges // 2), processes, kills, most)
+    cutting = connections_cut(url, every=charges // 20)
+    cuts = check_many(url, write("week", epsilon="1/2"), Fraction(charges // 2), processes, kills, most, beside=cutting)
     assert len(cuts) > 10

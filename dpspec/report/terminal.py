@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count, harmless
-from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, rounded_down, rounded_up
+from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, number, rounded_down, rounded_up
 from dpspec.base.log_linear import ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
@@ -241,6 +241,15 @@ def end_in_words(value: Number, digits: int, *, up: bool) -> str:
     if not value.is_infinite and abs(float(value) - float(short)) <= ROUNDING:
         return short
     return rounded_up(value, digits) if up else rounded_down(value, digits)
+
+
+def level_in_words(level: Fraction) -> str:
+    """A level of confidence in percent, rounded down: what is said to hold so often does, and nothing in 100 %.
+
+    >>> level_in_words(Fraction(19, 20)), level_in_words(1 - Fraction(1, 10**20))
+    ('95 %', '99.9999 %')
+    """
+    return f"{rounded_down(number(100 * level), 6)} %"
 
 
 def probability_in_words(value: Bracket) -> str:

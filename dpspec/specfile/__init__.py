@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     )
     from dpspec.specfile.document import (
         SCHEMA as SCHEMA,
+        Coverage as Coverage,
         Expectation as Expectation,
         Ledger as Ledger,
         LedgerPart as LedgerPart,
@@ -45,6 +46,7 @@ _HOMES = {
     "dpspec.specfile.deployment": ("BlockProvenance", "Deployment", "PublishedSource", "UnaccountedStep"),
     "dpspec.specfile.document": (
         "SCHEMA",
+        "Coverage",
         "Expectation",
         "Ledger",
         "LedgerPart",

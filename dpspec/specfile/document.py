@@ -393,7 +393,7 @@ class SpecDocument(Showable):
 
         Promises about different releases constrain different mechanisms, so that none of the one follows from the other.
         """
-        return None if part.mechanism == self.mechanism else part.title
+        return None if part.mechanism in (None, self.mechanism) else part.title
 
     @property
     def releases(self) -> int:

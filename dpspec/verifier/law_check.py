@@ -26,6 +26,7 @@ import contextlib
 import itertools
 import math
 from collections.abc import Hashable, Iterator, Sequence
+from functools import cached_property
 
 import attrs
 
@@ -86,7 +87,7 @@ MOST_ANSWERS_OF_MANY = 100
 MOST_WORK_OF_MANY = 50_000
 """Units of work of all comparisons on many records; what is left then is not compared. Products of laws that are many records
 apart have very many atoms: 99 records take twenty times as much as 30. Two noisy counts take 11,000 units."""
-MOST_BESIDE_MANY = 2
+MOST_CHANGES_OF_MANY = 2
 """The number of changes that are compared next to many others."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
@@ -154,17 +155,19 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     Raises:
         ContradictedError: where they contradict each other on a pair of datasets; it names the mechanism.
     """
-    found = _on_few_records(mechanism, structure, spec)
+    on_space = _LawPairs(mechanism=mechanism, structure=structure, spec=spec)
+    found = _on_few_records(on_space)
     if found.is_complete and not found.has_smaller_parameters:
         with _elsewhere(), limited(MOST_WORK_OF_MANY):
-            _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare_beside_many()
+            on_space.compare_many_records()
     return found
 
 
-def _on_few_records(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
+def _on_few_records(on_space: _LawPairs) -> LawComparison:
     """The comparison on the space itself, where its laws are quick to compute, or on a reduced one."""
+    mechanism, structure, spec = on_space.mechanism, on_space.structure, on_space.spec
     if _is_quick(structure, spec.space):
-        found = _LawPairs(mechanism=mechanism, structure=structure, spec=spec).compare()
+        found = on_space.compare()
         if found.compared:
             return found
     found = LawComparison()
@@ -350,14 +353,23 @@ class _LawPairs:
     judged: dict[tuple[object, Number], bool] = attrs.field(factory=dict)
     reason: str = ""
 
-    def compare(self) -> LawComparison:
+    @cached_property
+    def proved(self) -> tuple[Sensitivity, Sequence[Cost], Number]:
+        """The sensitivity on the space, the costs of its changes, and the constant that they prove, which may be infinite.
+
+        Raises:
+            MissingStep: no proof uses the structure there.
+        """
         known = Sensitivity(structure=self.structure, spec=self.spec)
+        _, changes = known.changes()
+        costs = known.costs(changes, PRECISIONS[0])
+        return known, costs, known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
+
+    def compare(self) -> LawComparison:
         try:
-            _, changes = known.changes()
-            costs = known.costs(changes, PRECISIONS[0])
-        except MissingStep as at:  # no proof uses it there
+            known, costs, upper = self.proved
+        except MissingStep as at:
             return LawComparison(reason=str(at.missing))
-        upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
         crowded = ((left, right, 1) for left, right in self._crowded(known, [change for change, _ in costs]))
         for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED)):
@@ -374,7 +386,7 @@ class _LawPairs:
                     break
         return LawComparison(compared, missed, self.reason)
 
-    def compare_beside_many(self) -> None:
+    def compare_many_records(self) -> None:
         """Compare the costliest changes next to many equal records; raises where the law contradicts the proved constant.
 
         What cannot be computed there is left out: the verdict does not rest on it.
@@ -384,15 +396,12 @@ class _LawPairs:
             return  # such laws grow with the power of the records
         if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS_OF_MANY:
             return
-        known = Sensitivity(structure=self.structure, spec=self.spec)
-        _, changes = known.changes()
-        costs = known.costs(changes, PRECISIONS[0])
-        upper = known.upper(costs) if known.is_single(changes) or known.is_metric else INFINITY
+        known, costs, upper = self.proved
         space, unit, attaining = self.spec.space, known.steps.unit, Attaining(sensitivity=known)
         _, most = sizes_of(space)
         numbers = sorted({number if most is None else min(number, most - 1) for number in MANY_OTHERS})
         compared: list[ExchangedRecords] = []
-        for gone, come in itertools.islice(self._exchanges(attaining, costs), MOST_BESIDE_MANY):
+        for gone, come in itertools.islice(self._exchanges(attaining, costs), MOST_CHANGES_OF_MANY):
             fewer: tuple[Record, ...] = ()
             for number in numbers:
                 others = _others(gone, come, number)

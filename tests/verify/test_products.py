@@ -1,5 +1,6 @@
 """Products of several promises: each is judged, all have to hold; comparisons of products."""
 
+import attrs
 import pytest
 
 from dpspec.api import build, compare, order_specs, read, verify
@@ -84,6 +85,14 @@ def test_what_separates_single_promises_separates_no_products():
 def test_a_promise_to_a_share_is_promised_to_nobody_in_particular():
     """Nor does it follow that none keeps the other: what breaks it may break the promise to the share."""
     assert compare(product({**TOO_SMALL, "share": "0.99"}), product(epsilon=1)).forward.answer is Answer.UNKNOWN
+
+
+def test_a_part_without_a_mechanism_of_its_own_is_about_the_release_of_the_file():
+    document = product(TOO_SMALL)
+    (part,) = document.parts
+    without = attrs.evolve(document, parts=(attrs.evolve(part, mechanism=None),))
+    assert without.mechanism is not None
+    assert without.releases == document.releases == 1
 
 
 def test_the_order_of_many_looks_at_all_promises():

@@ -38,7 +38,7 @@ from dpspec.plugin import (
     number,
     risks,
 )  # fmt: skip
-from dpspec.plugin.applications import curve_subject, worst_change
+from dpspec.plugin.applications import curve_subject, level_in_words, worst_change
 from dpspec_disclosure.published import exposed_records
 from dpspec_disclosure.utility import RunSource
 
@@ -94,7 +94,7 @@ class RiskMeasure:
     def axis(self) -> str:
         """What the axis says."""
         against = " against one exchange" if self.exchange else ""
-        percent = f"{exact.rounded_down(number(100 * self.level), 6)} %"
+        percent = level_in_words(self.level)
         said = {
             "power": f"power of the best test at level {percent}",
             "odds": "largest ratio of probabilities of an output",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from types import MappingProxyType
 
 import attrs
@@ -13,12 +12,6 @@ from dpspec import SpecDocument
 from dpspec.plugin import errors, specfile
 from dpspec.plugin.applications import Registry, to_toml
 from dpspec_guard.terms import terms_of
-
-Group = tuple[str | None, Fraction | None, str | None]
-"""Whose view of the system a promise is about, to which share of the units it is made (None for all), and of which release.
-
-The release is None for that of the file's mechanism, otherwise the title of the part with a mechanism of its own.
-"""
 
 
 def promise_text(document: SpecDocument, registry: Registry) -> str:
@@ -54,16 +47,16 @@ def promise_hash(document: SpecDocument, registry: Registry) -> str | None:
         return None
 
 
-def grouped(document: SpecDocument) -> Mapping[Group, SpecDocument]:
-    """The promises of a file by view, share and release, each group as a file of its own.
+def grouped(document: SpecDocument) -> Mapping[specfile.Coverage, SpecDocument]:
+    """The promises of a file by what they cover, each group as a file of its own.
 
     `compare` holds promises to every unit against each other and does not read views, so that it is given promises of one view.
     A release without a promise in NEW is a promise that was lost, so that each group is about one release, too.
     """
-    found: dict[Group, SpecDocument] = {(None, None, None): attrs.evolve(document, parts=())}
+    found = {specfile.Coverage(): attrs.evolve(document, parts=())}
     for part in document.parts:
         alone = attrs.evolve(part, view=None, share=None)
-        group = (part.view, part.share, document.release_of(part))
+        group = document.coverage_of(part)
         if group in found:
             found[group] = attrs.evolve(found[group], parts=(*found[group].parts, alone))
         else:
@@ -91,4 +84,4 @@ def paired_parts(
     yield from ((None, other) for other in right)
 
 
-__all__ = ["Group", "PairedParts", "grouped", "paired_parts", "promise_hash", "promise_text"]
+__all__ = ["PairedParts", "grouped", "paired_parts", "promise_hash", "promise_text"]

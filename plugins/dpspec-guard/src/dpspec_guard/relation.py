@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
 
 import attrs
 
 from dpspec import DpspecError, SpecDocument
-from dpspec.plugin import PrivacySpec
+from dpspec.plugin import PrivacySpec, specfile
 from dpspec.plugin.applications import Answer, Direction, Registry, blocks_of, compared, pair_in_words
 from dpspec_guard.labels import renamed
-from dpspec_guard.promise import Group, grouped, paired_parts
+from dpspec_guard.promise import grouped, paired_parts
 
 
 class Effect(enum.Enum):
@@ -111,18 +110,18 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
         return Relation(kept=same, gained=same)
     old, notes = renamed(_with_titles_of(old, new), new, registry)
     before, after = grouped(old), grouped(new)
-    if before.keys() == after.keys() == {(None, None, None)}:
+    if before.keys() == after.keys() == {specfile.Coverage()}:
         found_one = _plain(old, new, registry)
         return attrs.evolve(found_one, notes=(*notes, *found_one.notes))
-    found: dict[tuple[Group, Group], Relation] = {}
+    found: dict[tuple[specfile.Coverage, specfile.Coverage], Relation] = {}
 
-    def of(one: Group, other: Group) -> Relation:
+    def of(one: specfile.Coverage, other: specfile.Coverage) -> Relation:
         if (one, other) not in found:
             found[one, other] = _plain(before[one], after[other], registry)
         return found[one, other]
 
-    kept = [_best(group, [of(group, other).kept for other in _covering(group, after)]) for group in before]
-    gained = [_best(group, [of(other, group).gained for other in _covering(group, before)]) for group in after]
+    kept = [_best(group, [of(group, other).kept for other in after if other.includes(group)]) for group in before]
+    gained = [_best(group, [of(other, group).gained for other in before if other.includes(group)]) for group in after]
     return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
 
 
@@ -152,20 +151,12 @@ def alone(old: PrivacySpec, new: PrivacySpec, block: str, registry: Registry) ->
     return spec_relation(old, mixed, registry)
 
 
-def _covering(group: Group, groups: object) -> Iterator[Group]:
-    """The groups whose promises may imply those of a group: of the same view and release, to the same share or to all."""
-    view, share, release = group
-    candidates = dict.fromkeys([(view, share, release), (view, None, release)])
-    return (one for one in candidates if one in groups)  # type: ignore[operator]
-
-
-def _best(group: Group, found: list[Implied]) -> Implied:
+def _best(group: specfile.Coverage, found: list[Implied]) -> Implied:
     """What is known of a group from those that may imply it."""
     if not found:
-        view, share, release = group
-        what = "" if release is None else f" about the release {release}"
-        whose = "" if view is None else f" as the {view} sees it"
-        whom = "" if share is None else f" for {share} of the units"
+        what = "" if group.release is None else f" about the release {group.release}"
+        whose = "" if group.view is None else f" as the {group.view} sees it"
+        whom = "" if group.share is None else f" for {group.share} of the units"
         return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{what}{whose}{whom} is made on the other side",))
     order = (Answer.IMPLIES, Answer.UNKNOWN, Answer.SEPARATED)
     return min(found, key=lambda one: order.index(one.answer))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from rich.console import RenderableType
@@ -12,8 +11,8 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec import SpecDocument
-from dpspec.plugin import exact, number
-from dpspec.plugin.applications import FAINT, PageParts, count, stand_ins_in_words
+from dpspec.plugin import exact
+from dpspec.plugin.applications import FAINT, PageParts, count, level_in_words, stand_ins_in_words
 from dpspec.plugin.releases import grid
 from dpspec_release.accuracy import LARGEST_COUNT, Accuracy, ReleasedNumber, upper_in_words
 
@@ -116,11 +115,6 @@ def synthesis_text(made: Mapping[str, Any]) -> str:
     return f"{made['path']}: {made['rows']:,} records of {made['table']['name']}, seed {made['seed']}"
 
 
-def _percent(level: Fraction) -> str:
-    """A level in percent, rounded down: margins hold at least so often, and never in 100 %."""
-    return f"{exact.rounded_down(number(100 * level), 6)} %"
-
-
 SHOWN = 12
 """Released numbers that are printed; --out writes all."""
 
@@ -128,7 +122,7 @@ SHOWN = 12
 def accuracy_parts(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: object) -> PageParts:
     """The margins of each table, what nothing is known of, and the first released numbers with theirs."""
     parts: list[RenderableType] = []
-    percent = _percent(known.level)
+    percent = level_in_words(known.level)
     if known.tables:
         parts.append(Text(_headline(known, percent)))
         parts += [Text(), _accuracy_table(known, percent)]
@@ -149,7 +143,7 @@ def accuracy_parts(known: Accuracy, rows: Sequence[ReleasedNumber] | None, out: 
 def about(document: SpecDocument) -> list[str]:
     """Of which release margins are that follow from a file alone."""
     notes = [f"This is about {stand_ins_in_words(document.stand_ins)}."] if document.stand_ins else []
-    others = [part.title for part in document.parts if part.mechanism not in (None, document.mechanism)]
+    others = [part.title for part in document.parts if document.release_of(part) is not None]
     return [*notes, *([f"Numbers of further releases are not among these: {'; '.join(others)}."] if others else [])]
 
 
@@ -176,7 +170,7 @@ def margins(known: Accuracy) -> dict[str, Any]:
         `heads` and `rows` of a grid; `plain`, pairs of a table in words and its margin; `notes`, sentences; `largest_count`, up
         to which true count all of that is known; None for all counts.
     """
-    percent = _percent(known.level)
+    percent = level_in_words(known.level)
     shown = known.tables[:MOST_ROWS]
     rows = [
         [

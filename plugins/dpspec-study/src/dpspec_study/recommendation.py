@@ -14,8 +14,7 @@ from dpspec_disclosure.design_risk import TABLE, WORST
 from dpspec_disclosure.tradeoff import TradePoint
 from dpspec_disclosure.utility import METRICS
 
-from dpspec.plugin import exact, number
-from dpspec.plugin.applications import budget_in_words, count
+from dpspec.plugin.applications import budget_in_words, count, level_in_words
 
 if TYPE_CHECKING:
     from dpspec_disclosure.design_risk import RiskFound
@@ -162,13 +161,9 @@ def _reason(best: StudiedDesign, rest: Sequence[StudiedDesign], question: Questi
 def _risk_in_words(question: Question) -> str:
     match = f" of equal {', '.join(question.match)}" if question.match else ""
     return (
-        f"a test with {_percent(question.level)} false alarms finds that two {question.unit} records{match} have exchanged "
+        f"a test with {level_in_words(question.level)} false alarms finds that two {question.unit} records{match} have exchanged "
         f"{', '.join(question.exchange)} with probability at most {_plain(float(question.risk))}"
     )
-
-
-def _percent(share: Fraction) -> str:
-    return f"{exact.rounded_down(number(100 * share), 6)} %"
 
 
 def risk_text(found: RiskFound) -> str:

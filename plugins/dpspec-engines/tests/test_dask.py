@@ -7,12 +7,13 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from dpspec_census import DerangementSwapping, PermutationSwapping
-from dpspec_engines import Dask, dask as cluster, dask as module
+from dpspec_engines import Dask, dask as module
 
 from dpspec.api import read
 from dpspec.base.errors import MissingLibraryError, WorkersError
@@ -107,6 +108,20 @@ def test_workers_hold_a_part_once(running):
     assert int(during["resident"][0] - before["resident"][0]) < 1.6 * size
 
 
+@pytest.mark.slow
+def test_a_worker_that_is_slow_to_start_again_is_not_removed(kernels, tmp_path):
+    """By default a local cluster removes a lost worker that is not back after some seconds: here, after none."""
+    with dask.config.set({"distributed.deploy.lost-worker-timeout": "0 s"}):
+        running = Dask()
+        before = running.threads
+        kernel = partial(kernels.dies_once, str(tmp_path / "died"), kernels.doubled)
+        parts = [{"row": np.arange(2)}] * 9
+        assert [list(part["row"]) for part in running.map(kernel, parts)] == [[0, 2]] * 9
+        while running.threads < before:  # a worker that was removed never comes back
+            assert len(running.client.cluster.workers) == before
+        running.close()
+
+
 # --- clusters elsewhere --------------------------------------------------------------------------
 
 
@@ -122,8 +137,8 @@ def elsewhere():
 SCHEDULER = """
 import sys, time, numpy as np, dask
 from dpspec.base.errors import WorkersError
-from dpspec_engines import cluster, dask as module
-cluster.PATIENCE, module.ASK = 3.0, 0.2
+from dpspec_engines import dask as module
+module.PATIENCE, module.ASK = 3.0, 0.2
 def slow(part):
     time.sleep(120)
     return part
@@ -141,7 +156,7 @@ with dask.config.set({"scheduler-address": sys.argv[1], "distributed.comm.requir
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize(("frozen", "said"), [("scheduler", "lost its scheduler"), ("worker", "lost all its workers")])
-def test_a_cluster_that_is_lost_while_it_works_is_told(tmp_path, frozen, said):
+def test_the_loss_of_a_cluster_ends_the_run(tmp_path, frozen, said):
     """A scheduler that is killed, and one whose last worker goes: neither may be waited for without end."""
     quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
     place = tmp_path / "place.json"
@@ -213,7 +228,7 @@ def test_an_address_in_the_clear_is_refused_unless_it_is_wanted():
 
 
 def test_a_scheduler_that_does_not_answer(monkeypatch):
-    monkeypatch.setattr(cluster, "PATIENCE", 0.5)
+    monkeypatch.setattr(module, "PATIENCE", 0.5)
     with configured("tcp://127.0.0.1:1", **IN_THE_CLEAR), pytest.raises(WorkersError, match="does not answer"):
         _ = Dask().client
 

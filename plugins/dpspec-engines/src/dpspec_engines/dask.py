@@ -56,8 +56,8 @@ def _local(stack: ExitStack) -> Client:
 
     # Web pages would show the running tasks to all users of the machine.
     stack.enter_context(dask.config.set({f"distributed.{role}.http.routes": [] for role in ("scheduler", "worker")}))
-    # A lost worker is started again. By default the cluster removes it, with the tasks that it runs by then, where that takes more
-    # than 15 s, which it does on a busy machine.
+    # A lost worker is started again. By default the cluster removes it, with the tasks that it runs by then, where that takes
+    # more than 15 s, which it does on a busy machine.
     stack.enter_context(dask.config.set({"distributed.deploy.lost-worker-timeout": "1000 days"}))
     cluster = LocalCluster(  # type: ignore[no-untyped-call]
         processes=True,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -12,7 +11,7 @@ from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
 from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, read_bytes, write_whole
 from dpspec_accounts import text
-from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
+from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, by_name, digests_of, text_of
 from dpspec_accounts.figure import spending
 from dpspec_accounts.fitting import fitted
 from dpspec_accounts.planning import plan
@@ -76,7 +75,7 @@ def charge(
     by: str | None = None,
 ) -> CommandAnswer:
     """Charge a release that was made: ``dpspec account charge``. Over the cap it exits with 1, and nothing is charged."""
-    files = {Path(path).name: hashlib.sha256(read_bytes(Path(path))).hexdigest() for path in written}
+    files = by_name(digests_of(written))
     try:
         made, quote = Account(url).charge_and_quote(specification, files, period=period, by=by)
     except OverCapError as fault:

@@ -367,13 +367,13 @@ def households(tmp_path):
     return path
 
 
-
 @pytest.mark.parametrize("command", [["label"], ["explain", "--audience", "public"]])
 def test_no_table_has_a_number_where_none_is_published(run, tmp_path, command):
     """An unpublished budget is none that depends on the table: the message offered the number of one."""
     path = tmp_path / "open.dpspec.toml"
-    lines = ["schema = 1", 'id = "open"', 'title = "open"', f"space = {TWO_ANSWERS}", 'input_divergence = { type = "hamming-ordered" }']
-    path.write_text("\n".join([*lines, 'output_divergence = { type = "mult" }', "budget = { stated = false }"]), encoding="utf-8")
+    lines = ["schema = 1", 'id = "open"', 'title = "open"', f"space = {TWO_ANSWERS}", "budget = { stated = false }"]
+    lines += ['input_divergence = { type = "hamming-ordered" }', 'output_divergence = { type = "mult" }']
+    path.write_text("\n".join(lines), encoding="utf-8")
     found = run(command[0], path, *command[1:])
     assert (found.code, found.err) == (0, "")
 

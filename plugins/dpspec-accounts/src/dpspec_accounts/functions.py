@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, read_bytes, write_whole
+from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, write_whole
 from dpspec_accounts import text
 from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, by_name, digests_of, text_of
 from dpspec_accounts.figure import spending

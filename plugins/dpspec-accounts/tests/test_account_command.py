@@ -88,6 +88,17 @@ def test_over_the_cap_nothing_is_charged_and_the_remainder_is_printed(year, tmp_
         assert data["remainder"]["epsilon"] == "3 - 2*ln(3)"
 
 
+@pytest.mark.parametrize("keep", [None, "9/10"])
+def test_what_is_refused_is_not_only_said_to_fit(tmp_path, write, run, keep):
+    """A claim that is refuted, or was never checked, fits under the cap and cannot be charged."""
+    place, week = tmp_path / "year.db", write("week", epsilon="1", keep=keep)
+    run("account", "create", place, write("year", epsilon="3"))
+    found = run("account", "check", place, week)
+    assert found.code == 0
+    assert found.out.startswith("it fits under the cap, but a charge is refused")
+    assert run("account", "charge", place, week).code != 0
+
+
 def test_the_printed_budget_that_would_fit_does(tmp_path, write, run):
     """About 1.08604, to the nearest decimal, is above the largest one, and does not fit."""
     place = tmp_path / "year.db"

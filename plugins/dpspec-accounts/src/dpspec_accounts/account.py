@@ -130,6 +130,15 @@ class Quote:
         return fits(self.total, self.balance.frame.cap)
 
     @property
+    def refusal(self) -> str | None:
+        """Why a charge is refused, whatever is left: its promise is not verified, and the account counts no others."""
+        try:
+            check_standing(self.text, self.standing, self.caveats, as_promised=self.balance.as_promised)
+        except AccountError as fault:
+            return fault.rule
+        return None
+
+    @property
     def largest(self) -> Number | None:
         """A budget of the specification that fits, with more noise (`budget_within`); None where none is known."""
         return budget_within(self.balance.frame, self.text, self.balance.remainder, self.amount)

@@ -139,7 +139,8 @@ def history(url: str) -> CommandAnswer:
 @_SPEC
 @_PERIOD
 def check(url: str, spec: str, period: str | None) -> CommandAnswer:
-    """Print what SPEC would spend. Nothing is charged. Exits with 1 if it does not fit under the cap.
+    """Print what SPEC would spend. Nothing is charged. Exits with 1 if it does not fit under the cap. Of a claim that is not
+    verified, the first line says that a charge is refused, unless the account accepts it.
 
     \b
     Example:

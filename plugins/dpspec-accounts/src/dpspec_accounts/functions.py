@@ -63,6 +63,8 @@ def check(url: str, specification: AnySpecification, *, period: str | None = Non
     """Whether a charge would fit; nothing is charged: ``dpspec account check``. Exits with 1 when it does not."""
     quote = Account(url).quote(specification, period=period)
     done = "it fits; nothing was charged" if quote.fits else "over the cap; nothing was charged"
+    if quote.fits and quote.refusal is not None:
+        done = "it fits under the cap, but a charge is refused: its promise is not verified"
     return _quoted("account-check", quote, None, done)
 
 

@@ -94,7 +94,7 @@ def quote_parts(found: Quote, *, done: str) -> PageParts:
     """What a charge spends, or would spend."""
     cap, left = found.balance.frame.cap, found.balance.remainder
     period = found.balance.period
-    head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits else BAD)
+    head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits and found.refusal is None else BAD)
     lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
     if not found.fits:
         lines.append(f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form")

@@ -47,6 +47,7 @@ from dpspec.plugin.applications import (
     Word,
     at_universe_of,
     bracket_data,
+    bracket_in_words,
     contributed,
     count,
     dataset_of,
@@ -507,9 +508,7 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
     if constant["value"] is None:
         yield "constant", constant["note"]
     else:
-        low, high = (number(constant["value"][end]) for end in ("lower", "upper"))
-        same = low == high
-        yield "constant", number_in_words(high) if same else f"between {number_in_words(low)} and {number_in_words(high)}"
+        yield "constant", bracket_in_words(Bracket(**{end: number(constant["value"][end]) for end in ("lower", "upper")}))
     value = budget["value"]
     yield "budget", budget["note"] if value is None else f"{budget['parameter']} = {number_in_words(number(value))}"
     yield "exposure", exposed["note"] if exposed["determined"] is None else _determined_in_words(exposed["determined"])

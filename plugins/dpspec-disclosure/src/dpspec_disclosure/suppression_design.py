@@ -27,7 +27,7 @@ from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, count
 from dpspec_disclosure.audit import named_places
 from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, NoTableFits, Statement, Terms
-from dpspec_disclosure.linked_tables import Later, TableCell, populations
+from dpspec_disclosure.linked_tables import Later, TableCell, populations, separate_measures
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import RuleFile
 
@@ -290,6 +290,7 @@ def design_text(found: SuppressionDesign) -> str:
         lines.append(f"{count(len(found.disclosed), 'sensitive cell')} not protected by any design that keeps this detail:")
         lines += [f"  {cell.label}" for cell in found.disclosed]
     lines += [f"  x {cell.label}" for cell, hidden in found.cells if hidden]
+    lines += separate_measures(cell.measure for cell, _ in found.cells)
     return "\n".join(lines)
 
 

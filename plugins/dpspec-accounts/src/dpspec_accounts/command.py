@@ -255,7 +255,8 @@ def import_(url: str, path: str, head: str | None, signed_by: str | None, progre
     type=click.Choice(["weighted", "largest"]),
     help="Error to minimise: the sum of weighted variances, or the largest one.",
 )
-def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
+@_PERIOD
+def plan(cap: str, calendar: str, objective: str | None, period: str | None) -> CommandAnswer:
     """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
 
     Each release gets the share of the budget with which the errors of all are least: those of Laplace noise, or of Gaussian noise
@@ -276,4 +277,4 @@ def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
     """
     from dpspec_accounts.planning import plan as planned
 
-    return planned(cap, calendar, objective=objective)
+    return planned(cap, calendar, objective=objective, period=period)

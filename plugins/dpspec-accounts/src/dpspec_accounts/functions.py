@@ -47,7 +47,7 @@ def show(
     if planned is not None and out is None:
         raise ParameterError("planned", "is drawn in a figure alone", "name a file for it: --out FILE.svg")
     found = Account(url).balance(period)
-    calendar = None if planned is None else plan(Account(url), planned).value
+    calendar = None if planned is None else plan(Account(url), planned, period=period).value
     figure = partial(spending, found, calendar)
     if file is not None:
         file.save(figure())

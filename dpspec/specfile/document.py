@@ -201,7 +201,7 @@ class Coverage:
     share: Fraction | None = None
 
     def includes(self, other: Coverage) -> bool:
-        """Whether a promise that covers this may imply one that covers the other: what holds for a share does for a smaller one."""
+        """Whether a promise that covers this may imply one that covers the other, which may be of a smaller share."""
         ours, theirs = (1 if one.share is None else one.share for one in (self, other))
         return (self.release, self.view) == (other.release, other.view) and theirs <= ours
 

@@ -328,6 +328,9 @@ def test_columns_of_other_names_are_said_not_to_be_linked(tmp_path):
     one, other = "region,count\nN,x\nS,x\nTotal,31\n", "region,persons\nN,12\nS,19\nTotal,31\n"
     found = audit_tables([folder_of(tmp_path / "t", one=one, other=other)], rules)
     assert audit_text(found).endswith("assumed: numbers of columns with other names are of something else: count, persons")
+    told = str(dp.rules_check(tmp_path / "t", rule_file(tmp_path, NONE, LABELS)))
+    assert told.startswith("holds")
+    assert told.endswith("are of something else: count, persons")
     linked = audit_tables([folder_of(tmp_path / "t", one=one, other=other.replace("persons", "count"))], rules)
     assert [cell.word for cell in linked.cells] == ["recomputed", "recomputed"]
     assert "other names" not in audit_text(linked)

@@ -148,7 +148,7 @@ def explain(
         data = audiences.audience_data(
             at, audience, stands, language or audiences.ENGLISH, of_table=at.spec is not document.spec
         )  # fmt: skip
-        notes = () if universe_of is not None or document.spec.budget.uniform() is not None else (audiences.BY_TABLE,)
+        notes = audiences.table_notes(document) if universe_of is None else ()
         return CommandAnswer(
             "explain", 0, {"audience": data}, partial(audiences.audience_parts, data, document), value=document, notes=notes
         )  # fmt: skip

@@ -554,7 +554,7 @@ MUTANTS = (
     Mutant(
         "products: a promise to a share of the units is one to all",
         "dpspec/specfile/document.py",
-        " and self.share in (None, other.share)",
+        " and theirs <= ours",
         "",
         "tests/verify/test_products.py tests/compare/test_claim_status.py",
     ),

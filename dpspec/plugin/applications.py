@@ -52,7 +52,7 @@ from dpspec.grammar.spec import blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
-from dpspec.report.audience import BY_TABLE, audience_data, fact_in_words, is_plain, named_unit, public_standing, step_in_words
+from dpspec.report.audience import audience_data, fact_in_words, is_plain, named_unit, public_standing, step_in_words, table_notes
 from dpspec.report.comparison import blocks_figure, claim_status, headline
 from dpspec.report.explain import folded, promise
 from dpspec.report.figures import (
@@ -151,7 +151,6 @@ from dpspec.verifier.verdict import Witness
 
 __all__ = [
     "BAD",
-    "BY_TABLE",
     "FAINT",
     "GOOD",
     "KEEPING",
@@ -315,6 +314,7 @@ __all__ = [
     "standing_data",
     "step_in_words",
     "steps",
+    "table_notes",
     "thing_by_name",
     "thing_in_words",
     "to_html",

@@ -98,6 +98,12 @@ def catalogue() -> dict[str, JsonData]:
     return tomllib.loads(text)
 
 
+def table_notes(document: SpecDocument) -> tuple[str, ...]:
+    """The message next to a page for which no table was named: where a table has a number of its own, how to ask for it."""
+    budget = document.spec.budget
+    return (BY_TABLE,) if budget.uniform() is None and budget.unpublished() is None else ()
+
+
 def public_sentences(
     found: SpecDocument, standing: Standing, step: SmallestStep | None, caught: Bracket | None, language: str = ENGLISH
 ) -> tuple[str, str, str, str]:

@@ -201,8 +201,9 @@ class Coverage:
     share: Fraction | None = None
 
     def includes(self, other: Coverage) -> bool:
-        """Whether a promise that covers this may imply one that covers the other."""
-        return (self.release, self.view) == (other.release, other.view) and self.share in (None, other.share)
+        """Whether a promise that covers this may imply one that covers the other, which may be of a smaller share."""
+        ours, theirs = (1 if one.share is None else one.share for one in (self, other))
+        return (self.release, self.view) == (other.release, other.view) and theirs <= ours
 
     def __str__(self) -> str:
         release = "the release" if self.release is None else f"the release {self.release!r}"

@@ -367,6 +367,17 @@ def households(tmp_path):
     return path
 
 
+@pytest.mark.parametrize("command", [["label"], ["explain", "--audience", "public"]])
+def test_no_table_has_a_number_where_none_is_published(run, tmp_path, command):
+    """An unpublished budget is none that depends on the table: the message offered the number of one."""
+    path = tmp_path / "open.dpspec.toml"
+    lines = ["schema = 1", 'id = "open"', 'title = "open"', f"space = {TWO_ANSWERS}", "budget = { stated = false }"]
+    lines += ['input_divergence = { type = "hamming-ordered" }', 'output_divergence = { type = "mult" }']
+    path.write_text("\n".join(lines), encoding="utf-8")
+    found = run(command[0], path, *command[1:])
+    assert (found.code, found.err) == (0, "")
+
+
 def test_the_numbers_of_a_table_are_those_of_risk(run, specs, households):
     """Where budgets differ by universe there is no number without a table; with one, it is that of `risk`."""
     without = run("explain", specs / SWAP, "--audience", "public")

@@ -87,6 +87,13 @@ def test_a_promise_to_a_share_is_promised_to_nobody_in_particular():
     assert compare(product({**TOO_SMALL, "share": "0.99"}), product(epsilon=1)).forward.answer is Answer.UNKNOWN
 
 
+def test_a_promise_to_a_share_is_one_to_each_smaller_share():
+    """The data of 99 of 100 persons hold those of 90: it was unknown, and `diff` said that it does not follow."""
+    most, fewer = (product({**TOO_SMALL, "share": share}) for share in ("0.99", "0.9"))
+    assert compare(most, fewer).forward.answer is Answer.IMPLIES
+    assert compare(fewer, most).forward.answer is Answer.UNKNOWN
+
+
 def test_a_part_without_a_mechanism_of_its_own_is_about_the_release_of_the_file():
     document = product(TOO_SMALL)
     (part,) = document.parts

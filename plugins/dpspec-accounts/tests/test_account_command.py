@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import sqlite3
 import stat
 
 import pytest
 from dpspec_accounts.account import Account
 from dpspec_accounts.store import Store
+
+from dpspec.plugin import ParameterError
 
 
 @pytest.fixture
@@ -77,11 +81,56 @@ def test_over_the_cap_nothing_is_charged_and_the_remainder_is_printed(year, tmp_
         found = run("account", command, year, week)
         assert found.code == 1
         assert "over the cap; nothing was charged" in found.out
-        assert "left: epsilon = 3 - 2*ln(3) (about 0.802775)" in found.out
+        assert "left: epsilon = 3 - 2*ln(3) (0.802775 rounded down)" in found.out
         assert run("account", "history", year).out == before
         data = run("account", command, year, week, "--format", "json").json(f"account-{command}")
         assert (data["fits"], data["charged"], data["exit_code"]) == (False, None, 1)
         assert data["remainder"]["epsilon"] == "3 - 2*ln(3)"
+
+
+@pytest.mark.parametrize("keep", [None, "9/10"])
+def test_what_is_refused_is_not_only_said_to_fit(tmp_path, write, run, keep):
+    """A claim that is refuted, or was never checked, fits under the cap and cannot be charged."""
+    place, week = tmp_path / "year.db", write("week", epsilon="1", keep=keep)
+    run("account", "create", place, write("year", epsilon="3"))
+    found = run("account", "check", place, week)
+    assert found.code == 0
+    assert found.out.startswith("it fits under the cap, but a charge is refused")
+    assert run("account", "charge", place, week).code != 0
+
+
+def test_the_printed_budget_that_would_fit_does(tmp_path, write, run):
+    """About 1.08604, to the nearest decimal, is above the largest one, and does not fit."""
+    place = tmp_path / "year.db"
+    run("account", "create", place, write("year", rho="1"), "--as-promised")
+    run("account", "charge", place, write("first", epsilon="1"))
+    found = run("account", "check", place, write("second", epsilon="5/3"))
+    (budget,) = re.findall(r"a budget of \S+ \(([\d.]+) rounded down\) would fit", found.out)
+    assert run("account", "check", place, write("third", epsilon=budget)).code == 0
+    (left,) = re.findall(r"left: rho = ([\d.]+) rounded down", found.out)
+    assert run("account", "check", place, write("fourth", rho=left)).code == 0
+
+
+def test_no_published_file_is_lost_from_a_charge(tmp_path, write, run):
+    """Two files of one name are two files, of which the first was not recorded."""
+    place, week = tmp_path / "year.db", write("week", epsilon="1")
+    run("account", "create", place, write("year", epsilon="3"), "--as-promised")
+    paths = [tmp_path / folder / "table.csv" for folder in ("north", "south")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(path.parent.name, encoding="utf-8")
+    written = [text for path in paths for text in ("--written", path)]
+    assert "written=table.csv: is the name of two files" in one_line(run("account", "charge", place, week, *written), 2)
+    assert len(Account(place).balance().history.events) == 1
+    with Account(place).reserve(week) as charge:
+        charge.wrote(paths[0])
+        charge.wrote(paths[0])
+        with pytest.raises(ParameterError, match="two files"):
+            charge.wrote(paths[1])
+    (recorded,) = Account(place).balance().history.charges
+    assert recorded.files == {"table.csv": hashlib.sha256(b"north").hexdigest()}
+    paths[1].write_text("north", encoding="utf-8")
+    assert run("account", "charge", place, week, *written).code == 0
 
 
 def test_an_account_of_promises_says_so_in_every_report(tmp_path, write, run):

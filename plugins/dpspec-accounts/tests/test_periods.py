@@ -7,7 +7,7 @@ from datetime import date
 from fractions import Fraction
 
 import pytest
-from dpspec_accounts import periods
+from dpspec_accounts import functions, periods, planning
 from dpspec_accounts.account import Account, OverCapError, text_of
 from dpspec_accounts.errors import AccountError, HistoryError
 from dpspec_accounts.periods import period_of, read_period
@@ -15,7 +15,7 @@ from dpspec_accounts.store import Rows
 from dpspec_accounts.verification import verify_events
 
 import dpspec as dp
-from dpspec.base.errors import DpspecError
+from dpspec.base.errors import DpspecError, ParameterError
 
 from .test_verification import rechained, verified, written
 
@@ -44,6 +44,23 @@ def test_each_period_has_the_cap_for_itself(account, write):
     assert {period: str(total.value) for period, total in found.periods.items()} == {
         "2027-03": "1", "2027-04": "1/2", "2027-02": "0",
     }  # fmt: skip
+
+
+def test_a_plan_is_of_one_period(account, write, tmp_path, monkeypatch):
+    """What is left of the month that is named is split, in the figure of that month as well; it was that of today."""
+    account.charge(write("week", epsilon="1/2"), period="2027-03")
+    calendar = tmp_path / "calendar.toml"
+    calendar.write_text('[[release]]\nname = "daily"\ntimes = 5\n', encoding="utf-8")
+    for month, left, each in (("2027-03", "1/2", "0.1"), ("2027-04", "1", "0.2")):
+        found = planning.plan(account, calendar, period=month)
+        assert (str(found.value.available), found.value.releases[0].budget) == (left, Fraction(each))
+        assert f"nothing was charged (period {month})" in str(found)
+        asked = []
+        monkeypatch.setattr(functions, "plan", lambda *given, asked=asked, **of: asked.append(of) or planning.plan(*given, **of))
+        functions.show(tmp_path / "m.db", period=month, out=tmp_path / "x.svg", planned=calendar)
+        assert asked == [{"period": month}]
+    with pytest.raises(ParameterError, match="CAP is a specification"):
+        planning.plan(write("year", epsilon="1"), calendar, period="2027-03")
 
 
 def test_totals_without_an_exact_form_are_those_of_their_period(tmp_path, write):

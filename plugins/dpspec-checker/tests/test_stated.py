@@ -21,7 +21,9 @@ from typing import Any
 
 import pytest
 from dpspec_checker.errors import CheckerError
+from dpspec_checker.numbers import Rejected
 from dpspec_checker.proofs import RecheckedProof, check_proofs
+from dpspec_checker.statements import SpecificationFile
 
 from dpspec import read
 from dpspec.base.exact import number
@@ -279,6 +281,23 @@ def test_every_proof_of_a_file_with_parts_is_checked_against_its_own_part(tmp_pa
         made["files"][0]["obligations"][other] = {**moved, "name": obligations[other]["name"]}
         again = rechecked(made, tmp_path)
         assert again is None or not again.accepted or obligations[one]["claim"] == obligations[other]["claim"]
+
+
+def test_no_obligation_of_a_file_can_be_left_out_or_stand_for_another(tmp_path: Path) -> None:
+    """Without the refuted promise of a file, *holds* was accepted as its outcome: it is the worst of those that are listed."""
+    data = verified(PARTS)
+    obligations = data["files"][0]["obligations"]
+    places = range(len(obligations))
+    assert len({one["name"].partition(":")[0] for one in obligations}) > 2
+    forged = [[obligations[other] for other in places if other != place] for place in places]
+    forged += [[*obligations, {**obligations[-1], "name": "number: one more"}]]
+    for one, other in itertools.permutations(places, 2):
+        again = {**obligations[one], "name": f"{obligations[one]['name']} (2)"}
+        forged.append([again if place == other else obligations[place] for place in places])
+    for listed in forged:
+        row = {**data["files"][0], "obligations": listed}
+        with pytest.raises(Rejected):
+            SpecificationFile.found(row["path"], tmp_path).check_outcome(row)
 
 
 EQUAL_CLAIMS = {

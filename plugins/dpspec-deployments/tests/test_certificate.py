@@ -357,6 +357,29 @@ def test_a_seed_is_in_the_certificate(tmp_path: Path) -> None:
     assert "not fit for publication" in str(found)
 
 
+def test_a_constant_between_two_ends_is_rounded_outward() -> None:
+    """10/3 is not *about 3.33333* where it is the largest that a constant may be."""
+    nothing = {"value": None, "determined": None, "note": "none", "parameter": "epsilon"}
+    ends = {"value": {"lower": "1/3", "upper": "10/3"}, "note": ""}
+    words = dict(engine._universe_in_words({"constant": ends, "budget": nothing, "exposure": nothing}))
+    assert words["constant"] == "between 0.333333333 and 3.33333334"
+
+
+@pytest.mark.parametrize(("key", "value"), [
+    ("mechanism", {"name": "laplace"}), ("records", 999), ("records", "5"), ("randomness", "seed 7"),
+])  # fmt: skip
+def test_a_report_that_does_not_fit_its_release_is_not_certified(
+    made: tuple[Path, Path, Path], tmp_path: Path, key: str, value: Any
+) -> None:
+    """The mechanism and the number of records were copied from the report, whatever was released."""
+    folder = tmp_path / "out"
+    shutil.copytree(made[1], folder)
+    report = json.loads((folder / "report.json").read_text())
+    (folder / "report.json").write_text(json.dumps({**report, key: value}))
+    with pytest.raises(CertificateError):
+        dp.certify(made[0], folder)
+
+
 # --- bad input, one line each ---------------------------------------------------------------------
 
 

@@ -448,6 +448,13 @@ def test_a_standard_that_no_variant_says_is_told_in_words(tmp_path, standard, to
     assert "output_divergence" not in found.left_out
 
 
+def test_an_end_of_a_range_is_not_the_number(tmp_path):
+    """Of epsilon from 0.69 to 10.61, a record said 10.61 and no more."""
+    found = exported(tmp_path, 'epsilon = "9.98"', 'at_least = { epsilon = "0.69" }\nat_most = { epsilon = "10.61" }')
+    assert "0.69" in found.record.text("privacy_loss.privacy_parameters_details")
+    assert found.record.get("privacy_loss.privacy_parameters.epsilon") == Decimal("10.61")
+
+
 def test_a_number_that_is_no_decimal_is_told_in_words(tmp_path):
     record = births(tmp_path, new="ln(3)")
     assert record.get("privacy_loss.privacy_parameters.epsilon") is None

@@ -322,6 +322,20 @@ def test_a_cell_that_is_known_because_none_is_negative_is_named_with_its_bounds(
     assert "at least by 0, since no cell is negative\n  at most by t/one.csv:4 (region N)" in audit_text(found)
 
 
+def test_columns_of_other_names_are_said_not_to_be_linked(tmp_path):
+    """Under *all tables count one population* the cell is known: it is published in the other table."""
+    rules = read_rules(rule_file(tmp_path, NONE, LABELS))
+    one, other = "region,count\nN,x\nS,x\nTotal,31\n", "region,persons\nN,12\nS,19\nTotal,31\n"
+    found = audit_tables([folder_of(tmp_path / "t", one=one, other=other)], rules)
+    assert audit_text(found).endswith("assumed: numbers of columns with other names are of something else: count, persons")
+    told = str(dp.rules_check(tmp_path / "t", rule_file(tmp_path, NONE, LABELS)))
+    assert told.startswith("holds")
+    assert told.endswith("are of something else: count, persons")
+    linked = audit_tables([folder_of(tmp_path / "t", one=one, other=other.replace("persons", "count"))], rules)
+    assert [cell.word for cell in linked.cells] == ["recomputed", "recomputed"]
+    assert "other names" not in audit_text(linked)
+
+
 def test_a_hierarchy_gives_a_cell_away(tmp_path):
     """Regions in two divisions: one suppressed region in each division, and both follow."""
     (tmp_path / "regions.csv").write_text("code,parent\nup,\ndown,\na,up\nb,up\nc,down\nd,down\n", encoding="utf-8")

@@ -17,6 +17,7 @@ from dpspec_disclosure.suppression_design import cheapest_meeting
 
 import dpspec as dp
 from dpspec.cli import main
+from dpspec.plugin import errors
 from dpspec.report import json as report
 
 RULES = """schema = 1
@@ -119,6 +120,33 @@ def test_what_is_written_is_audited_and_has_no_other_column(tmp_path):
     assert [row["published"] for row in written] == ["x", "20", "x", "30", "x", "31", "x", "60", "23", "51", "16", "90"]
     plain = rules_in(tmp_path, RULES)
     assert dp.rules_audit(tmp_path / "out", rules=plain).exit_code == 0
+
+
+def test_tables_of_one_name_in_several_folders_stay_apart(tmp_path):
+    """They were written into one file, with the marks and numbers of the one on the rows of the other."""
+    tables = {"a/t.csv": "region,count\nN,7\nS,9\nTotal,16\n", "b/t.csv": "age,count\nold,2\nyoung,14\nTotal,16\n"}
+    for name, text in tables.items():
+        (tmp_path / "raw" / name).parent.mkdir(parents=True)
+        (tmp_path / "raw" / name).write_text(text, encoding="utf-8")
+    dp.rules_design(tmp_path / "raw", rules_in(tmp_path), out=tmp_path / "out")
+    found = {path.relative_to(tmp_path / "out").as_posix(): path.read_text() for path in (tmp_path / "out").rglob("*.csv")}
+    assert found == tables | {"b/t.csv": "age,count\nold,x\nyoung,x\nTotal,16\n"}
+
+
+def test_only_suppressed_cells_are_counted_as_such(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "t.csv").write_text("region,age,count\nN,a,2\nN,b,5\nN,Total,7\n", encoding="utf-8")
+    found = str(dp.rules_design(tmp_path / "raw", rules_in(tmp_path), keep=["region,age"]))
+    assert found.startswith("0 of 3 cells suppressed: 0 sensitive, and 0 cells to protect them; 1 sensitive cell of what is kept")
+
+
+def test_a_design_is_not_one_of_rules_that_suppress_sensitive_cells_alone(tmp_path):
+    """Who knows that no other cell is suppressed knows more than the design assumes: its audit contradicts itself."""
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "t.csv").write_text("region,count\nN,1\nS,9\nW,8\nTotal,18\n", encoding="utf-8")
+    rules = rules_in(tmp_path, RULES.replace("[tables]\n", "[tables]\nsecondary = false\n"))
+    with pytest.raises(errors.DisclosureRuleError, match="only sensitive cells are suppressed"):
+        dp.rules_design(tmp_path / "raw", rules)
 
 
 def test_what_is_kept_may_disclose_a_cell_in_every_design(tmp_path):

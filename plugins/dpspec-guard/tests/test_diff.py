@@ -250,6 +250,29 @@ def test_names_that_are_exchanged_do_not_hide_a_weaker_promise(tmp_path):
     assert dp.diff(old, new).exit_code == 1
 
 
+def test_promises_that_releases_exchange_are_not_the_same():
+    """A release is known by its title: in another order, the promise of one was taken for that of the other."""
+
+    def product(*releases):
+        parts = [
+            f'[[part]]\ntitle = "{title}"\nbudget = {{ epsilon = "{epsilon}" }}\n'
+            f'mechanism = {{ type = "randomised-response", keep_probability = "{keep}" }}\n'
+            for title, keep, epsilon in releases
+        ]
+        space = '[space]\ntype = "bit-vectors"\nlength = 2\n[input_divergence]\ntype = "hamming-ordered"\n'
+        blocks = f'{space}[output_divergence]\ntype = "mult"\n[budget]\nepsilon = "2"\n'
+        mechanism = '[mechanism]\ntype = "randomised-response"\nkeep_probability = "3/4"\n'
+        return "\n".join(['schema = 1\nid = "product"\ntitle = "product"', blocks + mechanism, *parts])
+
+    north, south = ("north", "51/100", "1/10"), ("south", "52/100", "1/5")
+    old = product(north, south)
+    found, file = compared(old, product(("south", "52/100", "1/10"), ("north", "51/100", "1/5")))
+    assert (found.exit_code, file.relation.effect.word) == (1, "incomparable")
+    for same in (product(south, north), product(("north-east", *north[1:]), south)):
+        found, file = compared(old, same)
+        assert (found.exit_code, file.relation.effect.word) == (0, "equal")
+
+
 def test_a_promise_may_be_replaced_by_that_of_another_file_with_a_record(tmp_path):
     old = folder(tmp_path / "old", a=OLD, b=SURVEY)
     gone, kept = (promise_hash(_document(text), REGISTRY) for text in (OLD, SURVEY))

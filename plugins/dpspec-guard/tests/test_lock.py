@@ -19,6 +19,7 @@ from dpspec_guard.engine import engine
 from dpspec_guard.lock import LockError, read_lock
 
 import dpspec as dp
+from dpspec import DpspecError
 from dpspec.cli import main
 
 SPECS = Path("specs").resolve()
@@ -128,6 +129,19 @@ def test_all_files_of_a_folder_that_is_gone_are_missing(place):
         file.unlink()
     (place / "specs").rmdir()
     assert {code for code, _ in codes(dp.verify_locked())} == {"missing"}
+
+
+def test_paths_without_files_are_no_success(place):
+    """A path that is wrong in CI passed: no file was as locked."""
+    dp.lock("specs")
+    (place / "empty").mkdir()
+    with pytest.raises(DpspecError, match="hold no file") as fault:
+        dp.verify_locked("empty")
+    assert fault.value.exit_code == 2
+    lock = place / "dpspec.lock"
+    lock.write_text('{"dpspec-lock": 1, "paths": []}\n', encoding="utf-8")
+    with pytest.raises(DpspecError, match="hold no file"):
+        dp.verify_locked()
 
 
 def test_paths_restrict_what_is_compared(place):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import inspect
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from types import TracebackType
@@ -15,7 +15,7 @@ import attrs
 
 from dpspec import DpspecError, SpecDocument, installed
 from dpspec.plugin import Number, ParameterError, PrivacySpec
-from dpspec.plugin.applications import Standing, Word, as_document, number_in_words, read_bytes, read_text, to_toml
+from dpspec.plugin.applications import Standing, Word, as_document, read_bytes, read_text, to_toml
 from dpspec_accounts.errors import AccountError, ChargeStateError
 from dpspec_accounts.history import (
     COMMITTED,
@@ -46,6 +46,7 @@ from dpspec_accounts.totals import (
     document_of,
     fits,
     frame_of,
+    limit_in_words,
     nothing_of,
     remainder_of,
     standing_of,
@@ -127,6 +128,15 @@ class Quote:
     def fits(self) -> bool:
         """Whether the total is at most the cap."""
         return fits(self.total, self.balance.frame.cap)
+
+    @property
+    def refusal(self) -> str | None:
+        """Why a charge is refused, whatever is left: its promise is not verified, and the account counts no others."""
+        try:
+            check_standing(self.text, self.standing, self.caveats, as_promised=self.balance.as_promised)
+        except AccountError as fault:
+            return fault.rule
+        return None
 
     @property
     def largest(self) -> Number | None:
@@ -623,7 +633,7 @@ class Reservation:
 
     def __init__(self, account: Account, number: int) -> None:
         self.account, self.number = account, number
-        self._files: dict[str, str] = {}
+        self._written: dict[Path, str] = {}
 
     def __enter__(self) -> Reservation:
         self.account.draw(self.number)
@@ -631,11 +641,17 @@ class Reservation:
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:
-            self.account.commit(self.number, self._files)
+            self.account.commit(self.number, by_name(self._written))
 
     def wrote(self, path: str | Path) -> None:
-        """Record a file that was written: its name and SHA-256."""
-        self._files[Path(path).name] = hashlib.sha256(read_bytes(Path(path))).hexdigest()
+        """Record a file that was written: its name and SHA-256.
+
+        Raises:
+            ParameterError: another file of this name was recorded, with another content.
+        """
+        written = {**self._written, **digests_of([path])}
+        by_name(written)
+        self._written = written
 
     def void(self, because: str) -> None:
         """Give it back, where nothing was drawn.
@@ -697,10 +713,10 @@ def over_cap(text: str, quote: Quote) -> OverCapError:
     """The error of a charge that does not fit."""
     left = quote.balance.remainder
     rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap}"
-    advice = "nothing was charged" + (f"; what is left is {left}" if left is not None else "")
+    advice = "nothing was charged" + (f"; what is left is {left.as_limit}" if left is not None else "")
     largest = quote.largest
     if largest is not None:
-        advice += f"; a budget of {number_in_words(largest)} would fit, with more noise"
+        advice += f"; a budget of {limit_in_words(largest)} would fit, with more noise"
     elif left is not None and not delta_fits(left, quote.amount):
         advice += "; its delta is larger than the rest, which no noise changes"
     error = OverCapError(f"specification {document_of(text).id}", rule, advice)
@@ -714,6 +730,24 @@ def _no_step(charge: Charge, kind: str) -> ChargeStateError:
         rule = f"is {charge.state}: something may be released, so it cannot be voided"
         advice = "it counts; a new account with a larger cap is a decision of its own"
     return ChargeStateError(f"charge {charge.number}", rule, advice)
+
+
+def digests_of(paths: Iterable[str | Path]) -> dict[Path, str]:
+    """The SHA-256 of files."""
+    return {Path(path).resolve(): hashlib.sha256(read_bytes(Path(path))).hexdigest() for path in paths}
+
+
+def by_name(digests: Mapping[Path, str]) -> dict[str, str]:
+    """Files as a charge records them: the SHA-256 of each by its name, which is that of one content.
+
+    Raises:
+        ParameterError: two files of one name differ.
+    """
+    found: dict[str, str] = {}
+    for path, digest in digests.items():
+        if found.setdefault(path.name, digest) != digest:
+            raise ParameterError("written", "is the name of two files that differ", "give each its own name", value=path.name)
+    return found
 
 
 def _files(files: Mapping[str, str] | None) -> dict[str, str]:

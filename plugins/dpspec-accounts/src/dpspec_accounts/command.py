@@ -139,7 +139,8 @@ def history(url: str) -> CommandAnswer:
 @_SPEC
 @_PERIOD
 def check(url: str, spec: str, period: str | None) -> CommandAnswer:
-    """Print what SPEC would spend. Nothing is charged. Exits with 1 if it does not fit under the cap.
+    """Print what SPEC would spend. Nothing is charged. Exits with 1 if it does not fit under the cap. Of a claim that is not
+    verified, the first line says that a charge is refused, unless the account accepts it.
 
     \b
     Example:
@@ -254,7 +255,8 @@ def import_(url: str, path: str, head: str | None, signed_by: str | None, progre
     type=click.Choice(["weighted", "largest"]),
     help="Error to minimise: the sum of weighted variances, or the largest one.",
 )
-def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
+@_PERIOD
+def plan(cap: str, calendar: str, objective: str | None, period: str | None) -> CommandAnswer:
     """Split the budget of CAP, a specification file (.toml), or what is left of an account, among the releases of a calendar.
 
     Each release gets the share of the budget with which the errors of all are least: those of Laplace noise, or of Gaussian noise
@@ -275,4 +277,4 @@ def plan(cap: str, calendar: str, objective: str | None) -> CommandAnswer:
     """
     from dpspec_accounts.planning import plan as planned
 
-    return planned(cap, calendar, objective=objective)
+    return planned(cap, calendar, objective=objective, period=period)

@@ -37,7 +37,8 @@ def fitted(
         period: as of `Account.quote`.
 
     Returns:
-        the specification, of which everything else is as it was; its claim is verified.
+        the specification as it is where it fits, whatever its claim; else one with a verified claim, of which all but budget and
+        noise is as it was.
 
     Raises:
         OverCapError: it does not fit, and no smaller budget does that is known exactly.

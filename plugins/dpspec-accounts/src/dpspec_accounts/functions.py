@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -10,9 +9,9 @@ from pathlib import Path
 
 from dpspec import CommandAnswer
 from dpspec.plugin import ParameterError
-from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, read_bytes, write_whole
+from dpspec.plugin.applications import Figure, PageParts, Progress, figure_file, write_whole
 from dpspec_accounts import text
-from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, text_of
+from dpspec_accounts.account import Account, AnySpecification, OverCapError, Quote, Statement, by_name, digests_of, text_of
 from dpspec_accounts.figure import spending
 from dpspec_accounts.fitting import fitted
 from dpspec_accounts.planning import plan
@@ -48,7 +47,7 @@ def show(
     if planned is not None and out is None:
         raise ParameterError("planned", "is drawn in a figure alone", "name a file for it: --out FILE.svg")
     found = Account(url).balance(period)
-    calendar = None if planned is None else plan(Account(url), planned).value
+    calendar = None if planned is None else plan(Account(url), planned, period=period).value
     figure = partial(spending, found, calendar)
     if file is not None:
         file.save(figure())
@@ -64,6 +63,8 @@ def check(url: str, specification: AnySpecification, *, period: str | None = Non
     """Whether a charge would fit; nothing is charged: ``dpspec account check``. Exits with 1 when it does not."""
     quote = Account(url).quote(specification, period=period)
     done = "it fits; nothing was charged" if quote.fits else "over the cap; nothing was charged"
+    if quote.fits and quote.refusal is not None:
+        done = "it fits under the cap, but a charge is refused: its promise is not verified"
     return _quoted("account-check", quote, None, done)
 
 
@@ -76,7 +77,7 @@ def charge(
     by: str | None = None,
 ) -> CommandAnswer:
     """Charge a release that was made: ``dpspec account charge``. Over the cap it exits with 1, and nothing is charged."""
-    files = {Path(path).name: hashlib.sha256(read_bytes(Path(path))).hexdigest() for path in written}
+    files = by_name(digests_of(written))
     try:
         made, quote = Account(url).charge_and_quote(specification, files, period=period, by=by)
     except OverCapError as fault:

@@ -129,6 +129,7 @@ class SpendingPlan:
         above: an upper end of the factor by which this is above the least that there is.
         before: the same error of the budgets that the calendar states; None where one is missing.
         spent_before: what these spend together.
+        period: the period of an account whose remainder is split; None for a cap without periods.
     """
 
     cap: Spent
@@ -141,10 +142,11 @@ class SpendingPlan:
     above: Fraction
     before: Fraction | None
     spent_before: Fraction | None
+    period: str | None = None
 
 
 def plan(
-    cap: str | Path | Any, calendar: str | Path | Mapping[str, Any], *, objective: str | None = None
+    cap: str | Path | Any, calendar: str | Path | Mapping[str, Any], *, objective: str | None = None, period: str | None = None
 ) -> CommandAnswer:
     """Split a cap among releases: ``dpspec account plan``. `value` is a `SpendingPlan`; nothing is charged.
 
@@ -153,6 +155,7 @@ def plan(
         calendar: a TOML file or a mapping: `objective`, and for each release name, times, sensitivity, weight, and as an option
             the budget that it would get otherwise.
         objective: weighted (the sum of weighted variances) or largest (the largest weighted standard deviation).
+        period: the period whose remainder is split, of an account with periods; without it, that of today.
 
     Raises:
         ParameterError: the calendar makes no sense. AccountError: nothing is left, or the standard has no rule.
@@ -163,30 +166,32 @@ def plan(
     >>> [float(one.budget) for one in found.releases], float(found.total) <= 1, float(found.above) < 1.00001
     ([0.0666666, 0.2], True, True)
     """
-    frame, spent = _cap(cap)
+    frame, spent, named = _cap(cap, period)
     data, releases = _calendar(calendar)
     chosen = objective or data.get("objective", "weighted")
     if chosen not in OBJECTIVES:
         raise ParameterError("objective", f"is none of {', '.join(OBJECTIVES)}", "choose one", value=str(chosen))
-    found = _split(frame, spent, str(chosen), releases)
+    found = attrs.evolve(_split(frame, spent, str(chosen), releases), period=named)
     return CommandAnswer("account-plan", 0, plan_data(found), partial(plan_parts, found), value=found)
 
 
 # --- reading --------------------------------------------------------------------------------------
 
 
-def _cap(cap: Any) -> tuple[Frame, Spent]:
-    """The blocks, and what is to be split."""
+def _cap(cap: Any, period: str | None) -> tuple[Frame, Spent, str | None]:
+    """The blocks, what is to be split, and of which period of an account that is."""
     if isinstance(cap, Account) or (isinstance(cap, str | Path) and not str(cap).endswith(SUFFIX)):
-        balance = (cap if isinstance(cap, Account) else Account(cap)).balance()
+        balance = (cap if isinstance(cap, Account) else Account(cap)).balance(period)
         left = balance.remainder
         if left is None or left.value <= number(0):
             raise AccountError("account", "has nothing left to plan", "see `dpspec account show`", value=balance.name)
-        return balance.frame, left
+        return balance.frame, left, balance.period
+    if period is not None:
+        raise ParameterError("period", "is one of an account, and CAP is a specification", "leave it out", value=period)
     frame = frame_of(text_of(cap))
     if frame.cap.value <= number(0):
         raise AccountError("cap", "is 0: there is nothing to split", "state a positive budget")
-    return frame, frame.cap
+    return frame, frame.cap, None
 
 
 def _calendar(calendar: str | Path | Mapping[str, Any]) -> tuple[Mapping[str, Any], tuple[Release, ...]]:
@@ -358,8 +363,9 @@ def plan_parts(found: SpendingPlan) -> PageParts:
     heads = ("release", "times", f"{parameter} each", "standard deviation", *(["before"] if has_before else []))
     what = "sum of weighted variances" if found.objective == "weighted" else "largest weighted variance"
     above = math.ceil((found.above - 1) * 10**6)
+    of_period = "" if found.period is None else f" (period {found.period})"
     parts: list[Piece] = [
-        f"{count(len(found.releases), 'release')} under {found.cap}; nothing was charged",
+        f"{count(len(found.releases), 'release')} under {found.cap}; nothing was charged{of_period}",
         "",
         Grid(caption="Budgets and errors", heads=heads, rows=tuple(rows)),
         "",

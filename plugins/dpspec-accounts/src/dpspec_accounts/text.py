@@ -8,10 +8,10 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.plugin.applications import BAD, FAINT, GOOD, PageParts, count, number_in_words, thing_in_words
+from dpspec.plugin.applications import BAD, FAINT, GOOD, PageParts, count, thing_in_words
 from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
-from dpspec_accounts.totals import document_of
+from dpspec_accounts.totals import document_of, limit_in_words
 
 PROMISED = "as promised: charges count as their files state them, verified or not"
 
@@ -53,7 +53,7 @@ def balance_parts(found: Statement) -> PageParts:
     of_period = "" if found.period is None else f", {found.period}"
     head.append(f"{frame.document.title}{of_period}: {found.total} of {frame.cap} spent", GOOD)
     lines = [
-        f"left: {left}" if left is not None else "left: nothing that has an exact form",
+        f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form",
         f"{count(len(counted), 'charge')} that count, in {thing_in_words(frame.spec.output_divergence)}, "
         f"for {thing_in_words(frame.spec.input_divergence)}",
         f"sums hold for releases that depend on earlier ones ({frame.filter.citation})",
@@ -94,12 +94,12 @@ def quote_parts(found: Quote, *, done: str) -> PageParts:
     """What a charge spends, or would spend."""
     cap, left = found.balance.frame.cap, found.balance.remainder
     period = found.balance.period
-    head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits else BAD)
+    head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits and found.refusal is None else BAD)
     lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
     if not found.fits:
-        lines.append(f"left: {left}" if left is not None else "left: nothing that has an exact form")
+        lines.append(f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form")
         if (largest := found.largest) is not None:
-            lines.append(f"a budget of {number_in_words(largest)} would fit, with more noise: `dpspec account fit`")
+            lines.append(f"a budget of {limit_in_words(largest)} would fit, with more noise: `dpspec account fit`")
     lines.append(f"the claim of the file: {found.standing.sentence}")
     lines += [f"caveat: {caveat}" for caveat in found.caveats]
     warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []

@@ -23,7 +23,7 @@ from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi
 from dpspec_divergences.trade_off import GaussianTradeOff
 
 from dpspec import DpspecError, PrivacySpec, SpecDocument, installed
-from dpspec.plugin import Number, OutputDivergence, UniformBudget, number
+from dpspec.plugin import Number, OutputDivergence, UniformBudget, exact, number
 from dpspec.plugin.applications import (
     Part,
     Standing,
@@ -100,9 +100,27 @@ class Spent:
         return found if found.data() == data else None
 
     def __str__(self) -> str:
+        return self._in_words(number_in_words)
+
+    @property
+    def as_limit(self) -> str:
+        """In words, for what may still be spent: no number is rounded up."""
+        return self._in_words(limit_in_words)
+
+    def _in_words(self, told: Callable[[Number], str]) -> str:
         delta = getattr(self.standard, "delta", None)
-        beside = "" if delta is None else f", delta = {number_in_words(delta)}"
-        return f"{self.parameter} = {number_in_words(self.value)}{beside}"
+        beside = "" if delta is None else f", delta = {told(number(delta))}"
+        return f"{self.parameter} = {told(self.value)}{beside}"
+
+
+def limit_in_words(value: Number) -> str:
+    """A number up to which something is allowed: exact where it is short, and decimals that are rounded down.
+
+    >>> [limit_in_words(number(text)) for text in ("0.25", "1 - ln(2)", "1/3")]
+    ['0.25', '1 - ln(2) (0.306852 rounded down)', '1/3 (0.333333 rounded down)']
+    """
+    form, about, rest = number_in_words(value).partition("about ")
+    return f"{form}{exact.rounded_down(value, 6)} rounded down{')' if rest.endswith(')') else ''}" if about else form
 
 
 @attrs.frozen(kw_only=True)

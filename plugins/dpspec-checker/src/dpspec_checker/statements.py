@@ -420,6 +420,7 @@ class SpecificationFile:
         need_keys("file", row)
         names = [one["name"] for one in row["obligations"]]
         need(len(set(names)) == len(names), "two obligations have the same name")
+        self._need_every(names)
         codes = [EXIT_CODES[one["outcome"]] for one in row["obligations"]]
         need(EXIT_CODES[row["outcome"]] == worst_code(codes), "the outcome is not the worst of the obligations")
         if any((one.get("verdict") or {}).get("method") == "sampled" for one in row["obligations"]):
@@ -430,6 +431,34 @@ class SpecificationFile:
         tail = f"; the {' and the '.join(made_up)} {stand}" if made_up else ""
         need(row["scope"] == f"{SCOPE}, by a proof{tail}", "the scope of the file is another one")
         return f"{row['outcome']}{tail}, {SCOPE}"
+
+    def _need_every(self, names: list[str]) -> None:
+        """Reject obligations that are not those of the file, each in its place: of one that is left out nothing would be said."""
+        miniatures, wanted = self.data.get("miniature", []), self._wanted()
+        if miniatures and "mechanism" in self.data and names[:1] != ["claim"]:
+            raise UnknownFormula("whether the claim is proved in addition to its miniatures is not known here")
+        if miniatures and names[:1] == ["claim"]:
+            wanted = [("claim", False), *wanted]
+        for place, (text, is_part) in enumerate(wanted):
+            name = names[place] if place < len(names) else ""
+            same = name.startswith(text) if is_part else re.sub(r" \(\d+\)$", "", name) == text or name == text
+            need(same, f"{text} is not among the obligations, or not in its place")
+        need(len(names) == len(wanted), "the file has fewer obligations")
+
+    def _wanted(self) -> list[tuple[str, bool]]:
+        """The names of the obligations of the file, in their order, and whether more may follow: whose view, which share."""
+        data, budget = self.data, self.data.get("budget", {})
+        is_unpublished = budget.get("stated") is False or ("at_least" in budget and "at_most" not in budget)
+        has_claim = is_unpublished or not data.get("expect") or any(key in data for key in ("mechanism", "claim", "deployment"))
+        own = [f"claim on miniature: {one['title']}" for one in data.get("miniature", [])] or ["claim"] * has_claim
+        steps = [] if data.get("claim", {}).get("verdict") == "refuted" else data.get("unaccounted", [])
+        return [
+            *((name, False) for name in own),
+            *((f"part: {one['title']}", True) for one in data.get("part", [])),
+            *((f"counterexample: {one['title']}", False) for one in data.get("counterexample", [])),
+            *((f"number: {one['what']}", False) for one in data.get("expect", [])),
+            *((f"unaccounted: {one['step']}", False) for one in steps),
+        ]
 
     def check_claim(self, obligation: JsonTable, claim: JsonTable) -> str:
         """What was proved is what the file claims, in its blocks or in those of one of its parts."""

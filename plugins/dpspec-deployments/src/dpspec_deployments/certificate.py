@@ -47,6 +47,7 @@ from dpspec.plugin.applications import (
     Word,
     at_universe_of,
     bracket_data,
+    bracket_in_words,
     contributed,
     count,
     dataset_of,
@@ -70,6 +71,8 @@ OF_RELEASE = ("release", "invariants", "universe")
 MOST_BYTES = 100_000_000
 """Larger certificates are refused unread."""
 
+RANDOM = "operating system"
+"""What the report of a release says of the only randomness that is fit for publication."""
 EXPOSURE = ("dpspec.functions", "exposure")
 """The entry point of what the package of disclosure control computes for it, where it is installed."""
 MAY_BE_PUBLISHED = "may be published: a function of the invariants, which are published exactly"
@@ -183,7 +186,7 @@ class _Made:
     # -- of the release ----------------------------------------------------------------------------
 
     def release(self) -> JsonData:
-        """The released files with their SHA-256, and what their report says of the draw."""
+        """The released files with their SHA-256, and what their report says of the draw, as far as it fits them and SPEC."""
         folder = self._folder()
         report = report_of(folder)
         _need_of(report, self.document)
@@ -193,6 +196,12 @@ class _Made:
         for name, digest in listed.items():
             if there.get(name) != digest:
                 raise CertificateError(f"released file {name}", "is not the one of its report", "restore it from the release")
+        space = self.document.spec.space
+        if space.units and self.document.spec.multiverse.induced_by():  # the released files are datasets of the space
+            records = len(space.records(self._dataset(), space.units[0]))
+            if report["records"] != records:
+                rule = f"are {records:,} in the released files, and not as many in the report"
+                raise CertificateError("records", rule, "restore the report from the release")
         return {
             "files": files,
             "randomness": report["randomness"],
@@ -325,6 +334,12 @@ def _need_of(report: JsonData, document: SpecDocument) -> None:
     if report["specification"]["sha256"] != document.sha256:
         rule = "is of another specification: the SHA-256 in its report is not that of this file"
         raise CertificateError("RELEASE", rule, "give the file that was released under")
+    name = "" if document.mechanism is None else document.mechanism.name
+    if report["mechanism"]["name"] != name:
+        rule = "was made by another mechanism: the one in its report is not that of this file"
+        raise CertificateError("RELEASE", rule, "give the file that was released under")
+    if report["fit_for_publication"] and report["randomness"] != RANDOM:
+        raise CertificateError("RELEASE", "is called fit for publication, and was not drawn at random", "release it again")
     if report["claim"]["released_unverified"] is not False:
         raise NotCertifiableError("RELEASE", "was made although its claim was not verified (--unverified)", "release it again")
 
@@ -493,9 +508,7 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
     if constant["value"] is None:
         yield "constant", constant["note"]
     else:
-        low, high = (number(constant["value"][end]) for end in ("lower", "upper"))
-        same = low == high
-        yield "constant", number_in_words(high) if same else f"between {number_in_words(low)} and {number_in_words(high)}"
+        yield "constant", bracket_in_words(Bracket(**{end: number(constant["value"][end]) for end in ("lower", "upper")}))
     value = budget["value"]
     yield "budget", budget["note"] if value is None else f"{budget['parameter']} = {number_in_words(number(value))}"
     yield "exposure", exposed["note"] if exposed["determined"] is None else _determined_in_words(exposed["determined"])

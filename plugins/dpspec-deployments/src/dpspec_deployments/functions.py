@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from dpspec import CommandAnswer, SpecDocument, installed
 from dpspec.plugin import ParameterError, specfile
 from dpspec.plugin.applications import (
-    BY_TABLE,
     SCHEMA_LINE,
     CertificateError,
     JsonData,
@@ -27,6 +26,7 @@ from dpspec.plugin.applications import (
     read_text,
     standards,
     standing,
+    table_notes,
     write_schema,
     write_spec,
     write_whole,
@@ -151,7 +151,7 @@ def label(
     stands = standing(document, registry, progress=progress)
     spec = None if at is None or at.spec is document.spec else at.spec
     data = pages.label_data(document, stands, file_numbers(document, stands, registry, spec), at)
-    notes = () if at is not None or document.spec.budget.uniform() is not None else (BY_TABLE,)
+    notes = table_notes(document) if at is None else ()
     return CommandAnswer("label", 0, data, partial(pages.label_page, data), value=document, notes=notes)
 
 

@@ -270,7 +270,7 @@ class _Export:
         document, spec = self.document, self.document.spec
         if self.states("output_divergence") and not self._variant_says_standard():
             yield f"The standard is {thing_in_words(spec.output_divergence)}."
-        if self.states("budget") and spec.budget.parameter not in dict(self._numbers()):
+        if self.states("budget") and not self._number_says_budget():
             yield budget_in_words(spec.budget)
         if document.deployment is not None and document.deployment.period is not None:
             yield f"The budget is renewed after each {document.deployment.period}."
@@ -283,6 +283,11 @@ class _Export:
         divergence = self.document.spec.output_divergence
         known = any(variant.divergence == divergence.name for variant in VARIANTS.values())
         return known and {one.name for one in parameters(type(divergence))} <= dict(self._numbers()).keys()
+
+    def _number_says_budget(self) -> bool:
+        """Whether a number of the record is the budget, and not one end of a range that is published."""
+        budget = self.document.spec.budget
+        return budget.parameter in dict(self._numbers()) and budget.bounds() is None
 
     def _numbers(self) -> Iterator[tuple[str, Decimal]]:
         """The numbers of the record that the blocks state; one that is no decimal is stated in words alone."""
@@ -331,7 +336,7 @@ class _Export:
             return True  # one with secret parameters has a line of its own
         if block == "budget":
             unpublished = document.spec.budget.unpublished() is not None
-            return unpublished or document.spec.budget.parameter in dict(self._numbers()) or _DETAILS in self.made
+            return unpublished or self._number_says_budget() or _DETAILS in self.made
         made = any(path in self.made for path in paths) and self.states(block)
         return made and (block != "output_divergence" or self._variant_says_standard() or _DETAILS in self.made)
 

@@ -24,7 +24,7 @@ import attrs
 from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, Word, count, raise_all
 from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, Leaf, Multipliers, Node, NoTableFits, Range, Split, Terms
-from dpspec_disclosure.linked_tables import Later, Population, TableCell, cell_name, populations, read_cells
+from dpspec_disclosure.linked_tables import Later, Population, TableCell, cell_name, populations, read_cells, separate_measures
 from dpspec_disclosure.published_attackers import PublishedAttack, attack_published
 from dpspec_disclosure.rules import RuleFile
 
@@ -397,6 +397,7 @@ def audit_text(found: AuditedTables) -> str:
         lines += _attack_lines(one)
     if cells or found.attacks:
         lines.append("assumed: the listed categories are all there are, and all tables of a release count one population")
+        lines += separate_measures(one.measure for one in found.populations)
     return "\n".join(lines)
 
 

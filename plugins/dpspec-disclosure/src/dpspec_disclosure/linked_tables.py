@@ -14,7 +14,7 @@ import csv
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import attrs
@@ -246,6 +246,12 @@ def _population(measure: str, releases: Sequence[Sequence[TableCell]], rules: Ru
                 statements.append(Statement(terms, cell.allowed, cell.label))
     statements += _relations(len(releases), size, later)
     return Population(measure=measure, cells=tuple(found), leaves=leaves, feasible=FeasibleSet(size * len(blocks), statements))
+
+
+def separate_measures(measures: Iterable[str]) -> tuple[str, ...]:
+    """What is assumed of number columns that have several names; nothing for one name."""
+    named = sorted(set(measures))
+    return () if len(named) < 2 else (f"assumed: numbers of columns with other names are of something else: {', '.join(named)}",)
 
 
 def finest(parents: Mapping[str, str | None]) -> tuple[str, ...]:

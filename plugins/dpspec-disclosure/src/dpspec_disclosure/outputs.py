@@ -20,7 +20,7 @@ import attrs
 from dpspec.plugin import errors, params
 from dpspec.plugin.applications import JsonData, Word, count, harmless, raise_all, read_bytes, worst_word
 from dpspec_disclosure.audit import AuditedCell, audit_populations, cell_lines
-from dpspec_disclosure.linked_tables import Later, TableCell, read_cells
+from dpspec_disclosure.linked_tables import Later, TableCell, read_cells, separate_measures
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import DisclosingTable, MoreDisclosing, RuleComparison, RuleFile
 from dpspec_disclosure.table_files import ADVICE, MOST_BYTES, TableFaults, at_line, opened, whole_number
@@ -58,6 +58,7 @@ class CheckedOutput:
         steps: the number of steps.
         exposed: the suppressed cells that can be recomputed, or that are not protected as the rules require.
         unaudited: why suppressed cells were not audited, or how many were not decided; empty where all were.
+        measures: the names of its number columns, which are not held against each other; empty where an attribute names them.
     """
 
     path: str
@@ -70,6 +71,7 @@ class CheckedOutput:
     steps: int
     exposed: tuple[AuditedCell, ...] = ()
     unaudited: str = ""
+    measures: tuple[str, ...] = ()
 
     @property
     def word(self) -> Word:
@@ -378,6 +380,7 @@ def _judged(
     return CheckedOutput(
         path=faults.path, cells=cells, suppressed=suppressed, told=places.contributors is not None, broken=tuple(broken),
         broken_cells=broken_cells, unjudged=judge.unjudged, steps=len(judge.rules.steps),
+        measures=() if columns.across is not None else tuple(header[place] for place in places.numbers),
     )  # fmt: skip
 
 
@@ -487,6 +490,8 @@ def checked_text(found: CheckedFolder) -> str:
             f"  not checked: step {place + 1}, {rules.steps[place].name}: the table does not say what is in its cells"
             for place in table.unjudged
         ]
+    if rules.columns.linked and any(table.suppressed for table in found.tables):
+        lines += separate_measures(name for table in found.tables for name in table.measures)
     return "\n".join(lines)
 
 

@@ -75,7 +75,7 @@ def rules_design(
     cells, contents = unprotected(Path(folder), chain)
     found = design_suppression(cells, contents, chain, [codes_of(text) for text in keep], by)
     if out is not None:
-        write_folder(Path(out), protected_tables(found, chain.columns.suppressed[0]))
+        write_folder(Path(out), protected_tables(found, chain.columns.suppressed[0], Path(folder)))
     return CommandAnswer("rules-design", found.exit_code, design_data(found), partial(design_text, found), value=found)
 
 

@@ -27,7 +27,7 @@ from dpspec.plugin import errors
 from dpspec.plugin.applications import JsonData, count
 from dpspec_disclosure.audit import named_places
 from dpspec_disclosure.feasible_tables import FeasibleSet, Largest, NoTableFits, Statement, Terms
-from dpspec_disclosure.linked_tables import Later, TableCell, populations
+from dpspec_disclosure.linked_tables import Later, TableCell, populations, separate_measures
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import RuleFile
 
@@ -104,13 +104,16 @@ def design_suppression(
         by: cells, records or total: the cost of a suppressed cell, 1, its contributions or its number.
 
     Raises:
-        errors.DisclosureRuleError: a rule changes numbers.
+        errors.DisclosureRuleError: a rule changes numbers, or only sensitive cells may be suppressed.
         errors.ParameterError: `keep` names an attribute that no table has.
         errors.TableError: the tables contradict each other.
     """
     changing = next((step.name for step in rules.steps if step.spread), None)
     if changing is not None:
         raise errors.DisclosureRuleError("step", "changes numbers, and a design suppresses them", "leave it out", value=changing)
+    if not rules.columns.secondary:
+        rule, advice = "says that only sensitive cells are suppressed, and a design suppresses others", "leave it out"
+        raise errors.DisclosureRuleError("tables.secondary", rule, advice, value="false")
     named = {name for cell in cells for name, _ in cell.codes}
     strange = next((name for some in keep for name in some if name not in named), None)
     if strange is not None:
@@ -278,21 +281,25 @@ def design_text(found: SuppressionDesign) -> str:
     """The same for people."""
     extra = count(found.secondary, "cell")
     hidden = f"{found.suppressed:,} of {count(len(found.cells), 'cell')} suppressed"
-    shown = f"{hidden}: {found.sensitive:,} sensitive, and {extra} to protect them"
+    shown = f"{hidden}: {found.primary:,} sensitive, and {extra} to protect them"
+    if found.primary < found.sensitive:
+        shown += f"; {count(found.sensitive - found.primary, 'sensitive cell')} of what is kept stays published"
     best = "no design that keeps the same detail and discloses as little costs less (proved)"
     lines = [shown, best if found.is_optimal else f"a design that costs less may exist; none costs less than {found.bound:,}"]
     if found.disclosed:
         lines.append(f"{count(len(found.disclosed), 'sensitive cell')} not protected by any design that keeps this detail:")
         lines += [f"  {cell.label}" for cell in found.disclosed]
     lines += [f"  x {cell.label}" for cell, hidden in found.cells if hidden]
+    lines += separate_measures(cell.measure for cell, _ in found.cells)
     return "\n".join(lines)
 
 
-def protected_tables(found: SuppressionDesign, marker: str) -> dict[str, str]:
-    """The tables with the pattern, as CSV, by the names of their files: label and number columns, nothing else."""
+def protected_tables(found: SuppressionDesign, marker: str, folder: Path) -> dict[str, str]:
+    """The tables with the pattern, as CSV, by their paths in the folder: label and number columns, nothing else."""
     rows: dict[str, dict[int, dict[str, str]]] = {}
     for cell, hidden in found.cells:
-        row = rows.setdefault(Path(cell.path).name, {}).setdefault(cell.line, {name: cell.row[name] for name in cell.labels})
+        path = Path(cell.path).relative_to(folder).as_posix()
+        row = rows.setdefault(path, {}).setdefault(cell.line, {name: cell.row[name] for name in cell.labels})
         row[cell.column] = marker if hidden or cell.allowed is None else str(cell.allowed[0][0])
     texts = {}
     for name, lines in rows.items():

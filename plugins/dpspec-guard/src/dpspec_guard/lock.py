@@ -172,7 +172,7 @@ def locked(
     """
     files = _files(paths, root)
     if not files:
-        raise UnreadableFileError("paths", f"hold no file *{SUFFIX}", "check the paths", value=", ".join(paths))
+        raise _no_files(paths)
     parts = engine()  # before the work: an update while it runs is another engine
     collect([partial(read, root / file) for file in files])  # every fault of every file, before anything is verified
     found = []
@@ -305,6 +305,11 @@ def _files(paths: Sequence[str], root: Path) -> list[str]:
     return sorted(found)
 
 
+def _no_files(paths: Sequence[str]) -> UnreadableFileError:
+    """The error of paths that mean no file: nothing can be verified or compared."""
+    return UnreadableFileError("paths", f"hold no file *{SUFFIX}", "check the paths", value=", ".join(paths))
+
+
 def inside(path: Path, root: Path) -> str:
     """A path from the folder of the lock; links are not followed, so that a file keeps the name that it was given."""
     try:
@@ -367,11 +372,16 @@ def checked(
         accepted: words that count as success.
         progress: called with (done, in all).
         jobs: as in `locked`.
+
+    Raises:
+        UnreadableFileError: there is nothing to compare: no file under the paths, and none in the lock.
     """
     known = {file.file: file for file in lock.files}
     present = _files([path for path in (paths or lock.paths) if paths or (root / path).exists()], root)
     parts = tuple(_changed_parts(lock.parts, engine()))
     findings = [_missing(file) for file in known if file not in present and (not paths or _is_below(file, paths))]
+    if not present and not findings:
+        raise _no_files(paths or lock.paths)
     kept = {} if parts or everything else {file: known[file] for file in present if file in known and _is_same(known[file], root)}
     judging = _all_judged([file for file in present if file not in kept], root, registry, jobs)
     found, verified, edited = [], [], []

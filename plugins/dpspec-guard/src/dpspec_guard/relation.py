@@ -105,10 +105,11 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
     the same share, or to all. One that has no counterpart is lost. A promise that did not change implies itself, also where its
     number is not published, so that `compare` cannot relate it to another one.
     """
-    if _promises(old) == _promises(new):
+    old = _with_titles_of(old, new)
+    if _are_same(old, new):
         same = Implied(answer=Answer.IMPLIES, reasons=("the promise is the same",))
         return Relation(kept=same, gained=same)
-    old, notes = renamed(_with_titles_of(old, new), new, registry)
+    old, notes = renamed(old, new, registry)
     before, after = grouped(old), grouped(new)
     if before.keys() == after.keys() == {specfile.Coverage()}:
         found_one = _plain(old, new, registry)
@@ -131,9 +132,9 @@ def _with_titles_of(old: SpecDocument, new: SpecDocument) -> SpecDocument:
     return attrs.evolve(old, parts=tuple(attrs.evolve(part, title=titles.get(id(part), part.title)) for part in old.parts))
 
 
-def _promises(document: SpecDocument) -> list[object]:
-    about = [document.release_of(part) is None for part in document.parts]
-    return [document.spec, *((part.spec, part.view, part.share, own) for part, own in zip(document.parts, about, strict=True))]
+def _are_same(old: SpecDocument, new: SpecDocument) -> bool:
+    """Whether both files make the same promises, each about the same release, view and share."""
+    return all(one in new.promises for one in old.promises) and all(one in old.promises for one in new.promises)
 
 
 def spec_relation(old: PrivacySpec, new: PrivacySpec, registry: Registry) -> Relation:

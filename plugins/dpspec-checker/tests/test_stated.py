@@ -300,6 +300,15 @@ def test_no_obligation_of_a_file_can_be_left_out_or_stand_for_another(tmp_path: 
             SpecificationFile.found(row["path"], tmp_path).check_outcome(row)
 
 
+def test_an_outcome_says_how_many_obligations_are_believed(tmp_path: Path) -> None:
+    """One without a proof may be relabelled; *holds* depends on it."""
+    proof = rechecked(verified("randomised-response"), tmp_path)
+    assert proof is not None
+    outcome = next(step for step in proof.steps if step.rule == "outcome")
+    assert outcome.reason == "holds, the whole space, where what is believed of 1 of 2 obligations is right"
+    assert any(line.startswith("without a proof, not checked: claim on miniature") for line in proof.believed)
+
+
 EQUAL_CLAIMS = {
     "pure, added": ("filtered-elderly", "geometric-adults-add-remove", "geometric-table-add-remove", "geometric-total-add-remove",
                     "rounded-afterwards"),

@@ -430,7 +430,9 @@ class SpecificationFile:
         stand = "stand in for others" if len(made_up) > 1 else "stands in for another"
         tail = f"; the {' and the '.join(made_up)} {stand}" if made_up else ""
         need(row["scope"] == f"{SCOPE}, by a proof{tail}", "the scope of the file is another one")
-        return f"{row['outcome']}{tail}, {SCOPE}"
+        believed = [one for one in row["obligations"] if not (one.get("verdict") or {}).get("proof")]
+        where = f", where what is believed of {len(believed)} of {len(codes)} obligations is right" if believed else ""
+        return f"{row['outcome']}{tail}, {SCOPE}{where}"
 
     def _need_every(self, names: list[str]) -> None:
         """Reject obligations that are not those of the file, each in its place: of one that is left out nothing would be said."""

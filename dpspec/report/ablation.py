@@ -132,7 +132,7 @@ def _factor_row(factor: BlockFactor) -> tuple[str, ...]:
 
 
 def _decimal(value: Bracket) -> str:
-    """A bracket of powers to four digits; both ends, rounded outwards, where they differ in these or where a power is rounded to 1."""
+    """A bracket of powers to four digits; both ends, rounded outwards, where they differ in these or would be a false 1."""
     low, high = (f"{float(end):.4f}" for end in (value.lower, value.upper))
     if low == high and (float(high) != 1 or value.lower == 1):
         return low

@@ -100,7 +100,7 @@ class ReleasedData:
         """
         value = self.number(name)
         if abs(value - origin) > FARTHEST * unit:
-            rule = f"is further than 10^{len(str(FARTHEST)) - 1} times {unit} from {origin}: the posterior cannot be computed in doubles"
+            rule = f"is further than {FARTHEST:,} times {unit} from {origin}: its posterior cannot be computed in doubles"
             raise errors.TableError(f"number {name}", rule, "give the released number")
         return float(value)
 

@@ -250,6 +250,15 @@ def test_shares_of_three_categories_by_solving_for_them():
     assert [float(value) for value, _, _ in estimated(matrix, (10, 20, 30))] == pytest.approx(shares)
 
 
+@pytest.mark.parametrize("counts", [(20, 0), (0, 20), (19, 1), (11, 9)])
+def test_the_error_over_sample_and_noise_is_not_below_that_over_the_noise(counts):
+    """For randomised response the noise has the variance p (1 - p) / (n (2 p - 1)^2) whatever was reported."""
+    p = Fraction(3, 5)
+    for share, both, noise in estimated(((p, 1 - p), (1 - p, p)), counts):
+        assert noise == Fraction(6, 25) / (20 * Fraction(1, 25))
+        assert both == noise + (share * (1 - share) / 20 if 0 <= share <= 1 else 0)
+
+
 @pytest.mark.parametrize("answer", [-300, -3, 0, 7, 2500])
 @pytest.mark.parametrize("prior", [CountPrior(), CountPrior(most=9), CountPrior(least=3), CountPrior(mean=Fraction(5))])
 def test_a_posterior_count_by_plain_sums(answer, prior):

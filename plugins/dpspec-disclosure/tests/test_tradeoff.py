@@ -16,11 +16,12 @@ import pytest
 from click.testing import CliRunner
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Variation
+from dpspec_disclosure.tradeoff import risk_in_words
 from dpspec_disclosure.utility import Deviation, Statistic, error_of
 
 import dpspec as dp
 from dpspec.cli import main
-from dpspec.plugin import FiniteLaw, Table, laws
+from dpspec.plugin import Bracket, FiniteLaw, Table, laws
 from dpspec.plugin.applications import as_document
 
 HEAD = """
@@ -447,3 +448,14 @@ def test_equal_runs_give_no_interval_and_an_end_is_not_below_zero(files):
 
 def test_percentages_are_said_to_leave_out_empty_cells(files):
     assert "of the cells that hold records" in ask(files, "noise", exchange="town")
+
+
+def test_a_number_other_than_0_and_1_is_not_printed_as_one_of_these():
+    def said(value, sense="exact"):
+        return risk_in_words(Bracket.exactly(value), sense)
+
+    assert [said(value) for value in ("0", "1", "1/60000", "1/60000000", "0.99999", "1/2")] == [
+        "0.0000", "1.0000", "0.000017", "1.7e-08", "0.999990", "0.5000",
+    ]  # fmt: skip
+    assert said("1/60000", "at least") == "at least 0.000016"
+    assert said("1/60000000", "at most") == "at most 0.0001"

@@ -505,7 +505,7 @@ def _asked(value: Fraction) -> str:
 
 
 def _rounded(value: exact.Number, side: int) -> str:
-    """To four decimals, towards a side or to the nearest: a number other than 1 is never printed as 1."""
+    """To four decimals, towards a side or to the nearest: a number other than 0 and 1 is never printed as one of these."""
     if value.is_infinite:
         return "infinity"
     near = Fraction(float(value))
@@ -516,9 +516,11 @@ def _rounded(value: exact.Number, side: int) -> str:
         scaled = near * 10**places
         whole = math.floor(scaled) if side < 0 else math.ceil(scaled) if side > 0 else round(scaled)
         text = f"{float(Fraction(whole, 10**places)):.{places}f}"
-        if near == 1 or float(text) != 1:
+        if near in {0, 1} or float(text) not in {0, 1}:
             return text
-    return f"1 - {float(1 - near):.1e}" if near < 1 else text
+    if 0 < near < 1 and float(text) == 1:
+        return f"1 - {float(1 - near):.1e}"
+    return f"{float(near):.1e}" if not side and float(text) == 0 else text
 
 
 def risk_in_words(value: Bracket, sense: str) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.framework import formatted, jobs_option, named, picture_option, reasoned, say, tell
+from dpspec.cli.framework import formatted, jobs_option, named, picture_option, reasoned, say, tell, warn_of_parts
 
 if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
@@ -91,16 +91,11 @@ def ablate(left: str, right: str, mechanism: str | None, largest_household: int 
     from dpspec import commands
     from dpspec.report.terminal import Work
 
+    first, second = _read((left, right))
+    warn_of_parts((first, second), "the steps are")
     with Work("judging the steps"):
-        found = commands.ablate(left, right, mechanism=mechanism, largest_household=largest_household)
+        found = commands.ablate(first, second, mechanism=mechanism, largest_household=largest_household)
     return tell(found, as_json)
-
-
-def _warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
-    """Say of products that only their first promise is looked at."""
-    for document in documents:
-        if document.parts:
-            say(f"{document.id}: {what} about its first promise alone, and not about those of its parts", err=True)
 
 
 _OF_YARDSTICK = ("largest_household", "delta", "within")
@@ -157,7 +152,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
     from dpspec.report.terminal import Work
 
     first, second = _read(paths)
-    _warn_of_parts((first, second), "the yardsticks are")
+    warn_of_parts((first, second), "the yardsticks are")
     asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
     with Work("looking for yardsticks"):
         found = commands.yardsticks(first, second, **asked)
@@ -316,7 +311,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
 
     registry = installed().registry
     found = read(path, registry)
-    _warn_of_parts((found,), "the risk is")
+    warn_of_parts((found,), "the risk is")
     given = {name: text for name, text in (("secret", secret), ("move", move), ("exchange", exchange)) if text}
     if given or within is not None or change or members != 1:
         if attacker is not None or len(given) != 1:

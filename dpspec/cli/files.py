@@ -26,6 +26,7 @@ from dpspec.cli.framework import (
     say,
     say_data,
     tell,
+    warn_of_parts,
 )
 
 if TYPE_CHECKING:
@@ -251,13 +252,16 @@ def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> 
       dpspec measure survey.dpspec.toml --function survey:survey
     """
     from dpspec import commands
+    from dpspec.api import read
     from dpspec.report.terminal import Work
 
     given = {name: value for name, value in sampling.items() if value is not None}
     if function is None and given:
         raise click.UsageError(f"--{next(iter(given))} belongs to --function MODULE:NAME: name the function, or leave it out")
+    document = read(spec)
+    warn_of_parts((document,), "the budget is")
     with Work("measuring") as work:
-        found = commands.measure(function, spec, progress=work, **given)
+        found = commands.measure(function, document, progress=work, **given)
     return tell(found, as_json)
 
 

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from dpspec.cli.cache import ResultCache
     from dpspec.report.figures import FigureFile
     from dpspec.report.terminal import Work
+    from dpspec.specfile.document import SpecDocument
 
 
 _FORMAT, _TRACEBACK = "dpspec.format", "dpspec.traceback"
@@ -276,6 +277,13 @@ def _take_every_letter() -> None:
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
     click.echo(harmless_page(text), err=err, nl=nl)
+
+
+def warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
+    """Say of products that only their first promise is evaluated."""
+    for document in documents:
+        if document.parts:
+            say(f"{document.id}: {what} about its first promise alone, and not about those of its parts", err=True)
 
 
 def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:

@@ -38,7 +38,7 @@ LEVEL = Fraction(1, 20)
 """The level of the test whose power compares steps in different standards."""
 
 FINITE = 1_000
-"""A budget that a mechanism without a finite constant exceeds, so that a pair of datasets shows it."""
+"""A budget at which a mechanism without a finite constant is refuted, by a pair of datasets that are infinitely far apart."""
 
 
 _PRECISION = 96
@@ -164,7 +164,7 @@ def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechan
     constant, pair = verdict.constant, None
     if constant.upper.is_infinite:
         finite = verify_claim(mechanism, spec.replace(budget=UniformBudget(parameter=parameter, value=number(FINITE))))
-        if finite.witness is None:
+        if finite.witness is None or not finite.witness.divergence.lower.is_infinite:
             reason = finite.reason or "no finite bound is known"
             return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, reason=reason)
         pair = finite.witness.left, finite.witness.right

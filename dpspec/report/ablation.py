@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 from rich.padding import Padding
 
 from dpspec.base.errors import count
+from dpspec.base.exact import rounded_down, rounded_up
 from dpspec.report.json import bracket
 from dpspec.report.page import Bullets, Grid, PageParts, Piece
-from dpspec.report.terminal import bracket_in_words, pair_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words, thing_in_words
 
 if TYPE_CHECKING:
     from dpspec.base.exact import Bracket
@@ -73,7 +74,7 @@ def ablation_parts(found: Ablation) -> PageParts:
         rows=tuple(_step_row(step, found) for step in found.steps),
     )
     if not found.differing:
-        return [f"{a} and {b} differ in no block.", "", least]
+        return [f"{a} and {b} differ in no block.", "", least, "", *_measured_by(found)]
     reasons: dict[str, list[str]] = {}
     for step in found.steps:
         why = step.reason.partition(";")[0]
@@ -82,7 +83,7 @@ def ablation_parts(found: Ablation) -> PageParts:
             why = f"no finite budget, as {left} and {right} show"
         if why:
             reasons.setdefault(why, []).append(_exchanged(step, found))
-    parts: list[Piece] = [least, ""]
+    parts: list[Piece] = [least, "", *_measured_by(found), ""]
     for why, steps in reasons.items():
         parts += [Bullets(items=tuple(steps)), Padding(why, (0, 0, 0, 2)), ""]
     parts.append(Grid(
@@ -92,6 +93,16 @@ def ablation_parts(found: Ablation) -> PageParts:
     if "output_divergence" in found.differing:
         parts += ["", _POWERS]
     return parts
+
+
+def _measured_by(found: Ablation) -> list[str]:
+    """What the numbers of A and of B are: their standards, with the parameters of these, and what one change is."""
+    told: dict[str, list[str]] = {}
+    for name, step in zip(found.names, (found.steps[0], found.steps[-1]), strict=True):
+        if step.spec is not None:
+            by, change = thing_in_words(step.spec.output_divergence), thing_in_words(step.spec.input_divergence)
+            told.setdefault(f"{by}; one change: {change}", []).append(name)
+    return [f"{' and '.join(dict.fromkeys(names))}: {words}" for words, names in told.items()]
 
 
 def _exchanged(step: AblationStep, found: Ablation) -> str:
@@ -121,6 +132,9 @@ def _factor_row(factor: BlockFactor) -> tuple[str, ...]:
 
 
 def _decimal(value: Bracket) -> str:
-    """A bracket to four digits; both ends where they differ in these."""
+    """A bracket of powers to four digits; both ends, rounded outwards, where they differ in these or would be a false 1."""
     low, high = (f"{float(end):.4f}" for end in (value.lower, value.upper))
-    return low if low == high else f"{low} to {high}"
+    if low == high and (float(high) != 1 or value.lower == 1):
+        return low
+    down, up = rounded_down(value.lower), rounded_up(value.upper)
+    return f"{down} to {up}" if down != up else down

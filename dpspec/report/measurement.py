@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
-from collections.abc import Callable, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.errors import count
-from dpspec.base.exact import Number, number
+from dpspec.base.exact import LONGEST_EXACT, Number, rounded_down, rounded_up
+from dpspec.base.log_linear import ending_decimal
 from dpspec.report.json import bracket, verdict
-from dpspec.report.terminal import bracket_in_words, pair_in_words, stand_ins_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words, stand_ins_in_words, thing_in_words
 from dpspec.report.text import witness_lines
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 _WIDTH = 110
 _FEW = 2
 _SHORT = 12
-_MILLION = 1_000_000
+_DIGITS = 9
 
 
 def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str, Any]:
@@ -31,6 +30,8 @@ def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str
     """
     return {
         "parameter": found.parameter,
+        "standard": thing_in_words(found.spec.output_divergence),
+        "change": thing_in_words(found.spec.input_divergence),
         "budget": bracket(found.budget),
         "constant": bracket(found.constant),
         "by_draws": found.by_draws,
@@ -45,7 +46,7 @@ def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str
 
 def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
-    lines = [_answer(found)]
+    lines = [_answer(found), *(f"  measured:   {line}" for line in _measured_by(found))]
     if stand_ins:
         lines += [f"  about:      {stand_ins_in_words(stand_ins)}"]
     if found.proved is not None:
@@ -67,22 +68,38 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     if found.refuted is None or found.refuted.witness is None:
         return "\n".join([*lines, *_attained(found)])
     sure = " by draws" if found.by_draws else ""
-    lines += [f"  not enough: refuted{sure} below {_below(found.budget.lower)} by two datasets"]
+    endless = found.refuted.witness.divergence.lower.is_infinite
+    which = f"at every finite {found.parameter}" if endless else f"below {_below(_refuted(found))}"
+    lines += [f"  not enough: refuted{sure} {which} by two datasets"]
     lines += [
         f"              {label + ' ' if label else ''}{line}" for label, line in witness_lines(found.refuted.witness, found.spec)
     ]
     return "\n".join(lines)
 
 
+def _measured_by(found: Measurement) -> list[str]:
+    """What the number is: its standard, with the parameters of it, and what one change is."""
+    standard, change = thing_in_words(found.spec.output_divergence), thing_in_words(found.spec.input_divergence)
+    return textwrap.wrap(f"{standard}; one change: {change}", _WIDTH)
+
+
+def _refuted(found: Measurement) -> Number:
+    """The budget below which a refutation holds: the lower end, or the claim itself where that end is infinite."""
+    lower = found.budget.lower
+    return found.tried[-1][0] if lower.is_infinite else lower
+
+
 def _attained(found: Measurement) -> list[str]:
     """The two datasets that need the lower end, where a proof names them."""
-    results = () if found.proved is None else found.proved.universes
-    pair = next((result.attained for result in results if result.attained is not None), None)
-    if pair is None or not found.constant.lower > 0:
+    proof = found.first if found.proved is None else found.proved
+    results = [result for result in proof.universes if result.attained is not None]
+    best = max(results, key=lambda result: result.constant.lower, default=None)
+    if best is None or best.attained is None or not found.constant.lower > 0:
         return ["  not enough: no pair of datasets was found that needs a budget"]
-    left, right = (textwrap.shorten(one, _WIDTH - 20) for one in pair_in_words(*pair, found.spec.space))
-    head = f"  not enough: less than {_below(found.budget.lower)}, for two datasets"
-    return [head, f"              x  = {left}", f"              x' = {right}"]
+    left, right = (textwrap.shorten(one, _WIDTH - 20) for one in pair_in_words(*best.attained, found.spec.space))
+    lower = found.budget.lower
+    head = f"every finite {found.parameter}" if lower.is_infinite else f"less than {_below(lower)}"
+    return [f"  not enough: {head}, for two datasets", f"              x  = {left}", f"              x' = {right}"]
 
 
 def _answer(found: Measurement) -> str:
@@ -99,20 +116,19 @@ def _answer(found: Measurement) -> str:
 
 
 def _below(value: Number) -> str:
-    """A lower end for people: itself where it is short, else rounded down to six decimals."""
-    return _rounded(value, math.floor)
+    """A lower end for people: itself where it is short, else rounded down."""
+    return _short(value) or rounded_down(value, _DIGITS)
 
 
 def _above(value: Number) -> str:
-    """An upper end for people: itself where it is short, else rounded up to six decimals."""
-    return _rounded(value, math.ceil)
+    """An upper end for people: itself where it is short, else rounded up."""
+    return _short(value) or rounded_up(value, _DIGITS)
 
 
-def _rounded(value: Number, to: Callable[[Fraction], int]) -> str:
-    if not value.is_rational or len(value.plain()) <= _SHORT:
-        return value.plain()
-    whole = to(value.as_fraction() * _MILLION)
-    return number(Fraction(whole, _MILLION)).plain()
+def _short(value: Number) -> str:
+    """A number as itself; "" where that is long."""
+    exact = (ending_decimal(value.as_fraction()) if value.is_rational else None) or str(value)
+    return exact if len(exact) <= (_SHORT if value.is_rational else LONGEST_EXACT) else ""
 
 
 def _not_understood(found: Measurement) -> str:

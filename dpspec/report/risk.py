@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from dpspec.blocks.budget import Budget
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.risks import Panel, RiskNumbers, RiskReport, RiskRow
@@ -275,7 +276,7 @@ def numbers_data(found: RiskNumbers) -> JsonData:
 
 def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> list[tuple[str, ...]]:
     """One line for each number: what it is, what any mechanism may do, and what this mechanism does, the theorems left out."""
-    lines, missing = [], ("differs by universe" if spec.budget.uniform() is None else "unknown", "unknown")
+    lines, missing = [], (_no_single_number(spec.budget), "unknown")
     for row in found.rows:
         places = ", ".join(f"{name} {value}" for name, value in row.at if name != "candidates")
         what = f"{row.quantity}, {places}" if places else row.quantity
@@ -283,6 +284,13 @@ def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
         cells = [said or other for said, other in zip(told, missing, strict=True)]
         lines.append((what, *cells[: 2 if with_own else 1]))
     return lines
+
+
+def _no_single_number(budget: Budget) -> str:
+    """Why a budget gives no limit, in a few words: it is not published, or has no single number."""
+    if budget.unpublished() is not None:
+        return "no number published"
+    return "differs by universe" if budget.uniform() is None else "unknown"
 
 
 def numbers_note(found: RiskNumbers) -> str:

@@ -32,6 +32,12 @@ CLOSE = 1 / 64
 JUST_BELOW = 0.999
 """The claim that shows the event: this part of a lower end that a pair attains."""
 
+FINITE = 1_000
+"""The claim that shows the event where no finite budget is enough."""
+
+DIGITS = 6
+"""The claims have so many significant digits, since they are printed."""
+
 ClaimJudge = Callable[[PrivacySpec, Fraction], Verdict]
 """Judges a specification in a share of the time."""
 
@@ -113,15 +119,15 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
     reach = math.inf if high.is_infinite else float(high)  # above it nothing is claimed again
     while math.isfinite(float(low)) and len(tried) < TRIES and (math.isinf(reach) or reach - float(low) > CLOSE * reach):
         bound = _between(float(low), reach)
-        verdict = claimed(Fraction(bound))
+        verdict = claimed(bound)
         if verdict.outcome is Outcome.REFUTED:
-            low, refuted = max(number(Fraction(bound)), _shown(verdict)), verdict
+            low, refuted = max(number(bound), _shown(verdict)), verdict
             continue
-        reach = bound
+        reach = float(bound)
         if verdict.outcome is Outcome.VERIFIED:
             high, proved = min(high, verdict.constant.upper), verdict
-    if refuted is None and not low.is_infinite and low > 0:
-        verdict = claimed(_just_below(low))
+    if refuted is None and low > 0:
+        verdict = claimed(Fraction(FINITE) if low.is_infinite else _just_below(low))
         refuted = verdict if verdict.outcome is Outcome.REFUTED else None
     return Measurement(
         spec=blocks, constant=Bracket(lower=low, upper=high), proved=proved, refuted=refuted, first=first, tried=tuple(tried)
@@ -130,14 +136,19 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
 
 def _just_below(low: Number) -> Fraction:
     size = float(low)
-    return Fraction(size * JUST_BELOW) if 0 < size < math.inf else dyadic(low.enclose().lower()) * Fraction(JUST_BELOW)
+    return _short(size * JUST_BELOW) if 0 < size < math.inf else dyadic(low.enclose().lower()) * Fraction(JUST_BELOW)
 
 
-def _between(low: float, reach: float) -> float:
+def _between(low: float, reach: float) -> Fraction:
     """The next claim: in the middle, or four times the lower end where nothing bounds it from above."""
     if math.isinf(reach):
-        return 4 * low or 1.0
-    return (low + reach) / 2
+        return _short(4 * low or 1.0)
+    return _short((low + reach) / 2)
+
+
+def _short(value: float) -> Fraction:
+    """A number near to a double, with few digits."""
+    return Fraction(f"{value:.{DIGITS}g}")
 
 
 def _shown(verdict: Verdict) -> Number:

@@ -237,3 +237,10 @@ title = "some users"
 share = "1/2"
 budget = { epsilon = "1/8" }
 """
+
+
+def test_a_number_that_is_not_published_does_not_differ_by_universe(run) -> None:
+    said = run("explain", "specs/deployments/meta-urls.dpspec.toml").out
+    numbers = said.partition("What an attacker finds out")[2]
+    assert "differs by universe" not in said
+    assert "no number published" in numbers.partition("Odds and beliefs")[0]

@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 
+import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner
@@ -66,8 +67,44 @@ def test_a_bracket_of_powers_is_not_one_number():
     from dpspec.base.exact import Bracket, number
     from dpspec.report.ablation import _decimal
 
-    assert _decimal(Bracket(lower=number("1/2"), upper=number("3/4"))) == "0.5000 to 0.7500"
+    assert _decimal(Bracket(lower=number("1/2"), upper=number("3/4"))) == "0.5 to 0.75"
     assert _decimal(Bracket(lower=number("1/2"), upper=number("0.50001"))) == "0.5000"
+    assert _decimal(Bracket.exactly("0.99999")) == "0.9999 to 1"
+    assert _decimal(Bracket.exactly(1)) == "1.0000"
+
+
+def test_numbers_come_with_their_delta_and_with_the_change_that_they_are_for():
+    def allowed(delta):
+        return FREE.replace(output_divergence=dp.spec(
+            space=CELLS, distance="symmetric-difference", standard={"type": "mult-delta", "delta": delta}, epsilon=1,
+        ).output_divergence)  # fmt: skip
+
+    small = dp.records(cell=["x", "y"], most=1)
+    told = str(dp.ablate(*(allowed(delta).replace(space=small) for delta in ("1/100", "1/10")), mechanism=NOISE))
+    found = " ".join(told.split())
+    assert "specification: approximate differential privacy (delta = 0.01); one change: one person added or removed" in found
+    assert "specification: approximate differential privacy (delta = 0.1); one change: one person added or removed" in found
+
+
+def test_a_large_finite_constant_is_not_called_infinite(monkeypatch):
+    """A pair that refutes a finite budget shows that no finite one is enough only where its divergence is infinite."""
+    from dpspec.base.exact import Bracket
+    from dpspec.comparison import ablation
+
+    real = ablation.verify_claim
+
+    def without_upper_end(mechanism, spec):
+        found = real(mechanism, spec)
+        unknown = Bracket(lower=found.constant.lower, upper=INFINITY)
+        return attrs.evolve(found, universes=tuple(attrs.evolve(one, constant=unknown) for one in found.universes))
+
+    monkeypatch.setattr(ablation, "verify_claim", without_upper_end)
+    strong = dp.geometric(queries=[dp.marginal(attributes=["cell"])], epsilon=2000)
+    small = FREE.replace(space=dp.records(cell=["x", "y"], most=1))
+    found = dp.ablate(small, small, mechanism=strong)
+    assert found["steps"][0]["pair"] is None
+    assert found["steps"][0]["constant"] is None
+    assert found.exit_code == 3
 
 
 def test_blocks_that_cannot_be_exchanged():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from fractions import Fraction
 
 import jsonschema
 import pytest
@@ -11,6 +13,7 @@ from click.testing import CliRunner
 
 import dpspec as dp
 from dpspec.base.errors import ParameterError
+from dpspec.base.exact import number
 from dpspec.cli import main
 
 COUNTS = dp.integer_counts(length=2)
@@ -86,13 +89,15 @@ def test_the_command_measures_the_mechanism_of_a_file():
 
 
 def test_an_end_is_rounded_to_its_own_side():
-    from dpspec.base.exact import number
     from dpspec.report.measurement import _above, _below
 
     third = number("12345678901/99999999999")
-    assert _below(third) == "0.123456"
-    assert _above(third) == "0.123457"
+    assert _below(third) == "0.123456789"
+    assert _above(third) == "0.12345679"
+    assert _below(number("1/30000000000000")) != "0"
     assert _below(number("ln(3)")) == "ln(3)"
+    long = number("ln(4)") * number("1/1000003").as_fraction() - number("ln(3)") * number("1/1000033").as_fraction()
+    assert number(_below(long)) < long < number(_above(long))
 
 
 def test_what_is_missing_is_said():
@@ -145,3 +150,42 @@ def test_a_file_whose_space_stands_in_for_another_says_so():
     found = dp.measure(against="specs/deployments/cms-cell-size.dpspec.toml")
     assert found["stand_ins"]
     assert "in place of what is not published" in str(found)
+
+
+def test_a_number_comes_with_its_delta_and_with_the_change_that_it_is_for():
+    noise = dp.geometric(queries=dp.marginal(attributes="a"), ratio="1/4")
+    for divergence, told in (
+        ({"type": "mult-delta", "delta": "1/100"}, "delta = 0.01"), ({"type": "renyi", "order": 2}, "of order 2"),
+    ):  # fmt: skip
+        found = dp.measure(
+            noise, space=dp.records(a=2, most=2), standard=divergence,
+            distance={"type": "neighbour", "relation": {"type": "add-remove"}},
+        )  # fmt: skip
+        assert told in str(found).splitlines()[1]
+        assert "one person added or removed" in str(found).splitlines()[1]
+        assert told in found["standard"]
+
+
+def test_where_no_finite_budget_is_enough_two_datasets_are_named():
+    gaussian = dp.gaussian(queries=dp.marginal(attributes="a"), variance=1)
+    found = dp.measure(gaussian, space=dp.records(a=2), distance="symmetric-difference", standard="pure")
+    assert str(found).startswith("No finite epsilon is enough.")
+    assert "not enough: refuted at every finite epsilon by two datasets" in str(found)
+    assert "no pair of datasets" not in str(found)
+    assert found.value.refuted.witness.divergence.lower.is_infinite
+
+
+def test_numbers_are_short_and_lower_ends_are_rounded_down():
+    gaussian = dp.gaussian(queries=dp.marginal(attributes="a"), variance=1)
+    found = dp.measure(
+        gaussian, space=dp.records(a=2), standard={"type": "mult-delta", "delta": "1/1000000"},
+        distance={"type": "neighbour", "relation": {"type": "add-remove"}},
+    )  # fmt: skip
+    assert not re.search(r"\d{7,}/", str(found))
+    low, high = (Fraction(text.rstrip(".")) for text in re.findall(r"\d+\.\d+", str(found).splitlines()[0]))
+    assert number(low) <= found.value.budget.lower <= found.value.budget.upper <= number(high)
+
+
+def test_a_product_is_measured_by_its_first_promise_and_says_so():
+    said = CliRunner().invoke(main, ["measure", "specs/deployments/wikimedia-editors-monthly.dpspec.toml"])
+    assert "about its first promise alone, and not about those of its parts" in said.stderr

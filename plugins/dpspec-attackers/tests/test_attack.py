@@ -14,7 +14,7 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from dpspec_attackers import IntegerProgram
-from dpspec_attackers.experiment import clopper_pearson
+from dpspec_attackers.experiment import AttackResult, AttackScore, _parts, clopper_pearson
 
 import dpspec as dp
 from dpspec.base.errors import (
@@ -26,6 +26,7 @@ from dpspec.base.errors import (
 )
 from dpspec.cli import main
 from dpspec.plugin import AttackGuess, AttackScene, Marginal
+from dpspec.report import terminal as pages
 from dpspec.report.json import output_schema
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -347,3 +348,39 @@ def test_noisy_counts_are_no_records(tmp_path) -> None:
     path.write_text("sex\nf\nm\n", encoding="utf-8")
     with pytest.raises(AttackerMisfitError, match="records"):
         dp.attack(document, path, secret=["sex"], attacker="nearest-donor", targets=2)
+
+
+# --- the headline ----------------------------------------------------------------------------------
+
+
+def headline(*gains: tuple[str, float, float, float], confidence: str = "19/20") -> str:
+    """The text of results with these gains, each with its interval."""
+    score = AttackScore(
+        value=Fraction(1, 2), interval=(Fraction(0), Fraction(1)), hits=10, claims=Fraction(0), true_claims=Fraction(0)
+    )
+    found = [
+        AttackResult(
+            attacker=SimpleNamespace(name=name), with_record=score, without_record=score, gain=Fraction(gain),
+            gain_interval=(Fraction(low), Fraction(high)), undecided=0,
+        )
+        for name, gain, low, high in gains
+    ]  # fmt: skip
+    data = {
+        "method": "simulated", "table": {"unit": "person", "records": 9}, "specification": "s", "secret": ["a"], "known": [],
+        "not_run": [], "confidence": confidence, "targets": 20, "release": False, "seed": 1,
+    }  # fmt: skip
+    return " ".join(pages.drawn(*_parts(data, found), plain=True).split())
+
+
+def test_the_headline_does_not_hide_an_attack_that_was_shown_to_gain():
+    """The one with the largest estimate is not shown to gain, and another one is."""
+    said = headline(("loud", 0.2, -0.1, 0.5), ("sure", 0.1, 0.05, 0.15))
+    assert said.startswith("An attack that was shown to gain is sure: the target's own record adds +10 percentage points")
+    assert headline(("sure", 0.2, 0.05, 0.35), ("loud", 0.1, -0.1, 0.3)).startswith("Most is gained by sure")
+    said = headline(("loud", 0.2, -0.1, 0.5), ("quiet", 0.1, -0.05, 0.15))
+    assert said.startswith("No attack was shown to gain by the target's own record: that of loud gains between -10")
+
+
+def test_no_interval_is_said_to_hold_in_all_cases():
+    assert "Intervals of 99.99 % each" in headline(("a", 0.2, 0.1, 0.3), confidence="9999/10000")
+    assert "100 %" not in headline(("a", 0.2, 0.1, 0.3), confidence="9999999/10000000").partition("Intervals")[2]

@@ -14,13 +14,15 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_disclosure.design_risk import TABLE, WORST, RiskMeasure
+from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Variation
+from dpspec_disclosure.tradeoff import risk_in_words
 from dpspec_disclosure.utility import Deviation, Statistic, error_of
 
 import dpspec as dp
 from dpspec.cli import main
-from dpspec.plugin import FiniteLaw, laws
+from dpspec.plugin import Bracket, FiniteLaw, Table, laws
+from dpspec.plugin.applications import as_document
 
 HEAD = """
 schema = 1
@@ -390,3 +392,70 @@ def test_a_recoded_attribute_has_no_number_for_its_old_categories(files, tmp_pat
     found, _ = data(files, "coarse", code=3, exchange="town")
     assert found["coarse"][0]["error"]["kind"] == "unknown"
     assert "in other categories" in found["coarse"][0]["error"]["reason"]
+
+
+def test_the_risk_of_noise_for_a_table_is_that_of_exchanges_in_it(files):
+    """Where no two records of the table have other towns and other jobs, no exchange of towns changes it."""
+    found, _ = data(files, "noise", exchange="town")
+    worst, here = (found["noise"][0]["risks"][key] for key in (WORST, TABLE))
+    assert here["bounds"] == worst["bounds"]
+    assert here["protects"] == "this table and any table that differs from it by one exchange of town"
+    for rows in ("a,yes\na,no\na,no\n", "a,yes\nb,yes\n"):
+        files["table"].write_text(f"town,job\n{rows}")
+        found, _ = data(files, "noise", exchange="town")
+        assert found["noise"][0]["risks"][WORST]["bounds"] == worst["bounds"]
+        assert found["noise"][0]["risks"][TABLE]["bounds"] is None
+        assert "changes nothing in this table" in found["noise"][0]["risks"][TABLE]["reason"]
+
+
+def test_the_risk_of_noise_for_a_table_counts_the_published_tables_that_change():
+    """Two tables are published; in the real one the exchanged records agree in the column of the second."""
+    people = dp.records(town=2, job=2, sex=2)
+    queries = [dp.marginal(attributes=["town", other]) for other in ("job", "sex")]
+    noise = dp.geometric(queries=queries, sensitivity=4, epsilon=1, neighbours="replace-one")
+    document = as_document(dp.spec(space=people, distance="hamming", standard="pure", epsilon=1), mechanism=noise)
+    attributes = tuple(people.attributes_of("person"))
+    exchange = Exchange(swap=("town",))
+
+    def risks(*rows):
+        records = [tuple(a.category(code) for a, code in zip(attributes, row, strict=True)) for row in rows]
+        table = Table.from_records(records, attributes)
+        return RiskOfDesign(RiskMeasure.of("power:0.05:exchange"), table, exchange).of(document)
+
+    one, both = risks((0, 0, 0), (1, 1, 0)), risks((0, 0, 0), (1, 1, 1))
+    assert both[TABLE].value == both[WORST].value == one[WORST].value
+    assert one[TABLE].value.upper < one[WORST].value.lower
+    up = 1 / (1 + math.exp(-1 / 4))  # the probability of the likelier ratio of one number; four numbers change by 1
+    law = Counter()
+    for signs in itertools.product((1, -1), repeat=4):
+        law[sum(signs)] += math.prod(up if sign > 0 else 1 - up for sign in signs)
+    power, left = 0.0, 0.05
+    for total in sorted(law):
+        share = min(1.0, left / law[total])
+        power, left = power + share * law[-total], left - share * law[total]
+    assert float(one[TABLE].value.upper) == pytest.approx(power, abs=1e-6)
+
+
+def test_equal_runs_give_no_interval_and_an_end_is_not_below_zero(files):
+    """A swap of so low a rate changes nothing in most series of runs; its expected error is above 0."""
+    found, _ = data(files, "swap", runs="3", vary="mechanism.swap_rate=1/1000000", metric="mae")
+    error = found["swap"][0]["error"]
+    assert (error["value"], error["interval"]) == (0, None)
+    assert "all are equal, which gives no interval" in ask(files, "swap", runs="3", vary="mechanism.swap_rate=1/1000000")
+    found, _ = data(files, "swap", runs="3", vary="mechanism.swap_rate=1/20", metric="mae")
+    assert found["swap"][0]["error"]["interval"] is None or found["swap"][0]["error"]["interval"][0] >= 0
+
+
+def test_percentages_are_said_to_leave_out_empty_cells(files):
+    assert "of the cells that hold records" in ask(files, "noise", exchange="town")
+
+
+def test_a_number_other_than_0_and_1_is_not_printed_as_one_of_these():
+    def said(value, sense="exact"):
+        return risk_in_words(Bracket.exactly(value), sense)
+
+    assert [said(value) for value in ("0", "1", "1/60000", "1/60000000", "0.99999", "1/2")] == [
+        "0.0000", "1.0000", "0.000017", "1.7e-08", "0.999990", "0.5000",
+    ]  # fmt: skip
+    assert said("1/60000", "at least") == "at least 0.000016"
+    assert said("1/60000000", "at most") == "at most 0.0001"

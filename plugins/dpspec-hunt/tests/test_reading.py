@@ -364,6 +364,11 @@ def test_values_and_neighbours():
     assert not has_multiple("noise of scale 2/epsilon")
     assert stated_neighbours("nothing") is None
     assert stated_neighbours("local differential privacy").value == "one-entry"
+    for text in ("one value replaced", "when a single record is changed", "any single entry may be substituted"):
+        assert stated_neighbours(text).value == "replace-one"
+    for text in ("one person is removed", "a single row added"):
+        assert stated_neighbours(text).value == "add-remove"
+    assert stated_neighbours("a value is replaced by 0 if it is missing") is None
 
 
 @pytest.mark.parametrize(("answers", "message"), [

@@ -250,6 +250,15 @@ def test_shares_of_three_categories_by_solving_for_them():
     assert [float(value) for value, _, _ in estimated(matrix, (10, 20, 30))] == pytest.approx(shares)
 
 
+@pytest.mark.parametrize("counts", [(20, 0), (0, 20), (19, 1), (11, 9)])
+def test_the_error_over_sample_and_noise_is_not_below_that_over_the_noise(counts):
+    """For randomised response the noise has the variance p (1 - p) / (n (2 p - 1)^2) whatever was reported."""
+    p = Fraction(3, 5)
+    for share, both, noise in estimated(((p, 1 - p), (1 - p, p)), counts):
+        assert noise == Fraction(6, 25) / (20 * Fraction(1, 25))
+        assert both == noise + (share * (1 - share) / 20 if 0 <= share <= 1 else 0)
+
+
 @pytest.mark.parametrize("answer", [-300, -3, 0, 7, 2500])
 @pytest.mark.parametrize("prior", [CountPrior(), CountPrior(most=9), CountPrior(least=3), CountPrior(mean=Fraction(5))])
 def test_a_posterior_count_by_plain_sums(answer, prior):
@@ -301,3 +310,60 @@ def test_the_constant_is_exact(tmp_path, name, budget):
 def test_mechanisms_refuse_other_spaces(tmp_path, old, new, says):
     with pytest.raises(errors.DpspecError, match=says):
         dp.read(changed("mean-and-variance", tmp_path, (old, new)))
+
+
+# -- counts that no dataset has, and numbers that are too large --------------------------------------
+
+
+def counted(least, most, attributes):
+    """A specification of geometric noise of ratio 1/4 on a space of some sizes."""
+    return dp.build(
+        id="p", title="P",
+        space={"type": "records", "least": least, "most": most, "attributes": [{"name": "block", "categories": ["a", "b"]}]},
+        input_divergence={"type": "symmetric-difference"}, output_divergence={"type": "mult"}, budget={"epsilon": "ln(4)"},
+        mechanism={"type": "geometric", "ratio": "1/4", "queries": [{"type": "marginal", "attributes": attributes}]},
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("least", "most", "prior", "possible"), [
+    (0, 2, {}, range(3)),
+    (0, 2, {"masses": [1, 1, 1, 1, 1]}, range(3)),
+    (0, 20, {"most": 3}, range(4)),
+    (0, 3, {"least": 1}, range(1, 4)),
+])  # fmt: skip
+def test_a_posterior_count_is_one_that_a_dataset_of_the_space_can_have(tmp_path, least, most, prior, possible):
+    (tmp_path / "r.csv").write_text("query,block,value,status\nperson by block,a,5,published\n")
+    found = dp.infer(counted(least, most, ["block"]), tmp_path / "r.csv", model="block-count", prior=prior)
+    weights = {k: Fraction(1, 4) ** abs(5 - k) for k in possible}
+    mean = sum(k * weight for k, weight in weights.items()) / sum(weights.values())
+    assert found["posterior"][0]["mean"] == pytest.approx(float(mean), abs=1e-12)
+    assert found["posterior"][0]["interval"][1] <= most
+
+
+def test_the_number_of_all_records_is_one_of_the_sizes_of_the_space(tmp_path):
+    (tmp_path / "r.csv").write_text("query,value,status\nperson total,5,published\n")
+    found = dp.infer(counted(7, 9, []), tmp_path / "r.csv", model="block-count")
+    weights = {k: Fraction(1, 4) ** (k - 5) for k in (7, 8, 9)}
+    mean = sum(k * weight for k, weight in weights.items()) / sum(weights.values())
+    assert found["posterior"][0]["mean"] == pytest.approx(float(mean), abs=1e-12)
+    with pytest.raises(errors.TableError, match="allows no count"):
+        dp.infer(counted(7, 9, []), tmp_path / "r.csv", model="block-count", prior={"most": 6})
+
+
+def test_a_space_of_many_records_needs_no_end_of_the_prior(tmp_path):
+    (tmp_path / "r.csv").write_text("query,block,value,status\nperson by block,a,5,published\n")
+    found = dp.infer(counted(0, 10**8, ["block"]), tmp_path / "r.csv", model="block-count")
+    assert found["posterior"][0]["mean"] == pytest.approx(5, abs=1e-2)
+
+
+@pytest.mark.parametrize(("name", "key", "value"), [
+    ("mean-and-variance", "mean", "1e400"), ("mean-and-variance", "mean", "-1e30"), ("mean-and-variance", "variance", "1e30"),
+    ("regression", "sum_xy", "1e30"), ("regression", "sum_x", "1e400"),
+])  # fmt: skip
+def test_numbers_whose_posterior_doubles_do_not_resolve_are_refused(tmp_path, name, key, value):
+    file, model = {"mean-and-variance": ("lead.toml", name), "regression": ("line.toml", "simple-regression")}[name]
+    lines = [line for line in (RELEASED / file).read_text().splitlines() if not line.startswith(f"{key} ")]
+    (tmp_path / "n.toml").write_text("\n".join([*lines, f'{key} = "{value}"']))
+    said = ask(spec(name), tmp_path / "n.toml", "--model", model, code=2)
+    assert "cannot be computed in doubles" in said
+    assert len(said.splitlines()) == 1

@@ -329,3 +329,10 @@ def test_a_class_that_changes_the_law_of_another_gets_no_curve_of_its_structure(
     assert not noises(attrs.evolve(document, mechanism=other))
     assert curve_subject(document).pairs
     assert not curve_subject(attrs.evolve(document, mechanism=other)).pairs
+
+
+def test_curves_of_a_product_say_that_they_are_about_its_first_promise():
+    found = dp.curve_points(SPECS / "deployments" / "wikimedia-editors-monthly.dpspec.toml", panel="error")
+    assert any("about its first promise alone" in note for note in found.notes)
+    alone = dp.curve_points(SPECS / "mechanisms" / "laplace-adults-add-remove.dpspec.toml", panel="error")
+    assert not any("promise" in note for note in alone.notes)

@@ -7,16 +7,21 @@ import json
 import random
 import shlex
 import stat
+from fractions import Fraction
 
 import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner
+from dpspec_disclosure.design_risk import RiskFound
+from dpspec_disclosure.utility import ErrorFound
+from dpspec_study.designs import Proposal
 from dpspec_study.question import read_question
-from dpspec_study.recommendation import ranked, recommendation
+from dpspec_study.recommendation import StudiedDesign, error_text, ranked, recommendation, risk_text
 
 import dpspec as dp
 from dpspec.cli import main
+from dpspec.plugin import Bracket, number
 
 QUESTION = 'columns = ["town", "job"]\nexchange = ["town"]\nmatch = ["sex"]\n'
 NAMES = ["discrete-gaussian", "geometric", "swapping", "cell-keys", "rounding", "suppression", "coarsening"]
@@ -286,3 +291,19 @@ def test_a_recommended_swap_says_what_it_publishes_exactly(tmp_path):
     said = f"determine {of['records']:,} of {of['of']:,} records"
     assert said in found["recommendation"][3]
     assert "person by z and person by x exactly" in found["recommendation"][3]
+
+
+def test_a_risk_below_one_is_not_printed_as_one_and_a_parameter_is_printed_as_it_is():
+    """A rate rounded down would have a larger risk than the one that was asked for."""
+    near = RiskFound(value=Bracket.exactly("0.99999"), sense="exact")
+    assert risk_text(near) == "0.999990"
+    bounds = Bracket(lower=number("0.99996"), upper=number("0.99999"))
+    assert risk_text(RiskFound(value=bounds, sense="at most")).startswith("at most 0.9999")
+    proposal = Proposal(name="swapping", title="", tables={}, varied="mechanism.swap_rate", values=None)
+    made = StudiedDesign(proposal=proposal, value=Fraction("0.725106"), unsolved="", point=None, report=None)
+    assert made.parameter == "swap_rate = 0.725106"
+
+
+def test_runs_that_are_equal_have_no_interval():
+    assert error_text(ErrorFound(value=0.0, runs=20)) == "0 (equal in all 20 runs)"
+    assert error_text(ErrorFound(value=1.5, low=0.0, high=3.25, runs=20)) == "1.5 (0 to 3.25)"

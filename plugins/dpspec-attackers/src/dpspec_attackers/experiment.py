@@ -43,7 +43,7 @@ from dpspec.plugin import (
     params,
     randomness,
 )
-from dpspec.plugin.applications import Grid, PageParts, Piece
+from dpspec.plugin.applications import Grid, PageParts, Piece, level_in_words
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, SpecDocument
@@ -592,7 +592,8 @@ def _points(value: Fraction, rounded: Callable[[Fraction], int] = round) -> str:
 def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     exact = data["method"] == "exact"
     known = exact and not any(one.undecided for one in found)  # then no number has an interval
-    best = max(found, key=lambda one: one.gain)
+    shown = [one for one in found if one.gain_interval[0] > 0]
+    best = max(shown or found, key=lambda one: one.gain)  # another one may have gained more by accident
     records, unit = data["table"]["records"], data["table"]["unit"]
     head = f"Most is gained by {best.attacker.name}: the target's own record adds {_points(best.gain)} percentage points"
     if known and best.gain <= 0:
@@ -600,8 +601,11 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     elif not known:
         ends = f"between {_points(best.gain_interval[0], math.floor)} and {_points(best.gain_interval[1], math.ceil)}"
         head += f", {ends}"
-        if best.gain_interval[0] <= 0:
-            head = f"No attack was shown to gain by the target's own record: the largest gain is {ends} percentage points"
+        if not shown:
+            head = "No attack was shown to gain by the target's own record: "
+            head += f"that of {best.attacker.name} gains {ends} percentage points"
+        elif any(one.gain > best.gain for one in found):
+            head = head.replace("Most is gained by", "An attack that was shown to gain is", 1)
     parts: list[Piece] = [
         f"{head}.",
         "",
@@ -623,7 +627,7 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     parts.append(Grid(caption="The attackers", heads=heads, rows=tuple(rows)))
     parts += [f"  {one.attacker.name}: {one.undecided} targets undecided" for one in found if one.undecided]
     parts += [f"  {one['attacker']} not run: {one['reason']}" for one in data["not_run"]]
-    sure = _percent(Fraction(data["confidence"]))
+    sure = level_in_words(Fraction(data["confidence"]))
     how = (
         "Exact for this table: all outputs and all targets are listed; a guess among k values counts 1/k."
         if exact else

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from fractions import Fraction
 from typing import Any
@@ -336,7 +336,8 @@ class RiskOfDesign:
             return RiskFound.known(self.measure.certain(), says, "this mechanism", self.measure)
         structure = grammar.stated_structure(mechanism, spec.space) if _has_structure(mechanism, spec) else None
         if structure is not None and not structure.is_sampled:
-            return self._by_structure(structure, spec, exchange, inside)
+            says = f"any two tables of one universe that differ by {exchange}"
+            return RiskFound.known(self._by_structure(structure, spec, inside), says, "this mechanism", self.measure)
         counted = _counted(mechanism)
         if counted is not None and len(inside) == len(pairs):
             return self._by_counts(counted, spec, exchange, None)
@@ -355,8 +356,8 @@ class RiskOfDesign:
         return RiskFound.known(value, known.scope, "this mechanism", self.measure)
 
     def _by_structure(
-        self, structure: grammar.Structure, spec: PrivacySpec, exchange: Exchange, inside: Sequence[tuple[Dataset, Dataset]]
-    ) -> RiskFound:
+        self, structure: grammar.Structure, spec: PrivacySpec, inside: Sequence[tuple[Dataset, Dataset]]
+    ) -> Bracket:
         """Of independent noise on counts: the same for all tables, since the noise does not depend on the counts."""
         plain = all(
             isinstance(view, grammar.NoisyCount) and not view.table.where and view.most is None for view in structure.views
@@ -371,7 +372,7 @@ class RiskOfDesign:
             value = Bracket(lower=value.lower, upper=self.measure.certain().upper)
         if not structure.publishes_views:
             value = Bracket(lower=self.measure.nothing().lower, upper=value.upper)
-        return RiskFound.known(value, f"any two tables of one universe that differ by {exchange}", "this mechanism", self.measure)
+        return value
 
     def _by_counts(self, counted: grammar.CountLaws, spec: PrivacySpec, exchange: Exchange, table: Table | None) -> RiskFound:
         """Of published numbers whose laws depend on their counts: four cells of one table change."""
@@ -417,8 +418,10 @@ class RiskOfDesign:
     # -- this table --------------------------------------------------------------------------------
 
     def _for_table(self, mechanism: Mechanism, spec: PrivacySpec, worst: RiskFound) -> RiskFound:
-        """The same where the noise does not depend on the table; else what is known of this one."""
+        """Where the noise does not depend on the table, what its own records can change; else what is known of this one."""
         if worst.value is not None and _has_structure(mechanism, spec):
+            if self.measure.exchange and self.exchange is not None:
+                return self._by_noise(mechanism, spec, self.exchange, worst.value)
             return attrs.evolve(worst, about=TABLE)
         reason = "for this table, the risk of this mechanism is computed against one exchange only"
         if self.measure.exchange and self.exchange is not None:
@@ -427,6 +430,23 @@ class RiskOfDesign:
             except errors.DpspecError as fault:
                 reason = str(fault)
         return RiskFound(about=TABLE, reason=reason)
+
+    def _by_noise(self, mechanism: Mechanism, spec: PrivacySpec, exchange: Exchange, worst: Bracket) -> RiskFound:
+        """Of independent noise on counts: the exchanges that records of this table can make, each as on any other table."""
+        says = f"this table and any table that differs from it by {exchange}"
+        occurring = _differences(self.table, exchange)
+        if occurring is None:
+            return RiskFound.known(Bracket(lower=self.measure.nothing().lower, upper=worst.upper), says, TABLE, self.measure)
+        if not occurring:
+            return RiskFound(about=TABLE, reason=f"{exchange} changes nothing in this table")
+        inside = [pair for pair in _two_records(spec, exchange, occurring) if spec.multiverse.share_universe(*pair, spec.space)]
+        structure = grammar.stated_structure(mechanism, spec.space)
+        if not inside:
+            says = f"{exchange}: what is published exactly tells the two tables apart"
+            return RiskFound.known(self.measure.certain(), says, TABLE, self.measure)
+        if structure is None or structure.is_sampled:
+            return RiskFound.known(Bracket(lower=self.measure.nothing().lower, upper=worst.upper), says, TABLE, self.measure)
+        return RiskFound.known(self._by_structure(structure, spec, inside), says, TABLE, self.measure)
 
     def _against(self, mechanism: Mechanism, spec: PrivacySpec, exchange: Exchange) -> RiskFound:
         """What is known of an exchange in this table."""
@@ -532,8 +552,24 @@ def _reacts(names: Sequence[str], exchange: Exchange) -> bool:
     return bool(moving) and bool(set(names) - set(exchange.swap) - set(exchange.match))
 
 
-def _kinds(spec: PrivacySpec, exchange: Exchange) -> Iterator[tuple[list[str], list[str]]]:
-    """Two records that may exchange: all attributes differ, then fewer.
+def _differences(table: Table, exchange: Exchange) -> set[frozenset[str]] | None:
+    """In which attributes two records of a table differ whose exchange changes it; None where there are too many kinds."""
+    names = [a.name for a in table.attributes]
+    kinds = list(table.counts(names))
+    if len(kinds) > MOST_CELLS:
+        return None
+    pairs = itertools.combinations(kinds, 2)
+    found = {frozenset(name for name, a, b in zip(names, *pair, strict=True) if a != b) for pair in pairs}
+    return {
+        differing for differing in found
+        if not differing & {*exchange.match} and differing & {*exchange.swap} and differing - {*exchange.swap}
+    }  # fmt: skip
+
+
+def _kinds(
+    spec: PrivacySpec, exchange: Exchange, occurring: Collection[frozenset[str]] | None = None
+) -> Iterator[tuple[list[str], list[str]]]:
+    """Two records that may exchange: all attributes differ, then fewer; of given sets of attributes alone, where there are any.
 
     Raises:
         IncompatibleBlocksError: the records are none of one unit, or an attribute is none of them.
@@ -557,7 +593,8 @@ def _kinds(spec: PrivacySpec, exchange: Exchange) -> Iterator[tuple[list[str], l
     second = [list(itertools.islice(a.values(), 2))[-1] for a in attributes]
     for some in itertools.product(_subsets(moving), _subsets(held)):
         differing = {*some[0], *some[1]}
-        yield first, [b if name in differing else a for name, a, b in zip(names, first, second, strict=True)]
+        if occurring is None or differing in occurring:
+            yield first, [b if name in differing else a for name, a, b in zip(names, first, second, strict=True)]
 
 
 def _subsets(names: Sequence[str]) -> list[tuple[str, ...]]:
@@ -574,8 +611,10 @@ def _exchanged(one: list[str], other: list[str], spec: PrivacySpec, exchange: Ex
     return swapped[0], swapped[1]
 
 
-def _two_records(spec: PrivacySpec, exchange: Exchange) -> Iterator[tuple[Dataset, Dataset]]:
-    for one, other in _kinds(spec, exchange):
+def _two_records(
+    spec: PrivacySpec, exchange: Exchange, occurring: Collection[frozenset[str]] | None = None
+) -> Iterator[tuple[Dataset, Dataset]]:
+    for one, other in _kinds(spec, exchange, occurring):
         yield spec.space.dataset([one, other]), spec.space.dataset(list(_exchanged(one, other, spec, exchange)))
 
 

@@ -114,7 +114,7 @@ def tradeoff(
 
     The risk is computed in the worst universe and for this table, which are two curves. The error is exact where the law of the
     published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a confidence
-    interval of 95 %. An unknown quantity is reported as unknown, with a reason.
+    interval of about 95 %. An unknown quantity is reported as unknown, with a reason.
 
     Args:
         specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the table.
@@ -483,7 +483,7 @@ def _grid(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def _parameter(design: Design, value: Fraction | None) -> str:
     if value is None or design.variation is None:
         return "-"
-    return f"{design.variation.name} = {value if len(str(value)) <= 7 else _plain(float(value))}"
+    return f"{design.variation.name} = {value if len(str(value)) <= 7 else _asked(value)}"
 
 
 def _plain(value: float) -> str:
@@ -505,7 +505,7 @@ def _asked(value: Fraction) -> str:
 
 
 def _rounded(value: exact.Number, side: int) -> str:
-    """To four decimals, towards a side or to the nearest: a number other than 1 is never printed as 1."""
+    """To four decimals, towards a side or to the nearest: a number other than 0 and 1 is never printed as one of these."""
     if value.is_infinite:
         return "infinity"
     near = Fraction(float(value))
@@ -516,20 +516,26 @@ def _rounded(value: exact.Number, side: int) -> str:
         scaled = near * 10**places
         whole = math.floor(scaled) if side < 0 else math.ceil(scaled) if side > 0 else round(scaled)
         text = f"{float(Fraction(whole, 10**places)):.{places}f}"
-        if near == 1 or float(text) != 1:
+        if near in {0, 1} or float(text) not in {0, 1}:
             return text
-    return f"1 - {float(1 - near):.1e}" if near < 1 else text
+    if 0 < near < 1 and float(text) == 1:
+        return f"1 - {float(1 - near):.1e}"
+    return f"{float(near):.1e}" if not side and float(text) == 0 else text
+
+
+def risk_in_words(value: Bracket, sense: str) -> str:
+    """A risk with its sense, rounded to the side of a limit."""
+    if sense == "between":
+        return f"between {_rounded(value.lower, -1)} and {_rounded(value.upper, 1)}"
+    side = {"exact": 0, "at least": -1, "at most": 1}[sense]
+    return f"{'' if not side else sense + ' '}{_rounded(value.lower if side < 0 else value.upper, side)}"
 
 
 def _risk_text(found: RiskFound, notes: _Notes) -> str:
     if found.value is None:
         return f"unknown {notes.mark(found.reason)}"
-    low, high = found.value.lower, found.value.upper
     mark = notes.mark(f"{found.about}; protects {found.protects}" if found.protects else found.about)
-    if found.sense == "between":
-        return f"{_rounded(low, -1)} to {_rounded(high, 1)} {mark}"
-    side = {"exact": 0, "at least": -1, "at most": 1}[found.sense]
-    return f"{'' if not side else found.sense + ' '}{_rounded(low if side < 0 else high, side)} {mark}"
+    return f"{risk_in_words(found.value, found.sense)} {mark}"
 
 
 def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
@@ -538,10 +544,11 @@ def _error_text(error: ErrorFound, answer: Tradeoff, notes: _Notes) -> str:
     left = f", {_plain(error.left_out)} cells left out" if error.left_out else ""
     if not error.runs:
         return f"{_plain(error.value)}, exact{left}"
-    mark = notes.mark(
-        f"simulated: mean of {error.runs} runs of the release, seed {answer.seed}, with its 95 % confidence interval"
-    )
-    return f"{_plain(error.value)} ({_plain(error.low or 0)} to {_plain(error.high or 0)}) {mark}{left}"
+    said = f"simulated: mean of {error.runs} runs of the release, seed {answer.seed}"
+    if error.low is None or error.high is None:
+        return f"{_plain(error.value)} {notes.mark(f'{said}; all are equal, which gives no interval')}{left}"
+    mark = notes.mark(f"{said}, with a confidence interval of about 95 %")
+    return f"{_plain(error.value)} ({_plain(error.low)} to {_plain(error.high)}) {mark}{left}"
 
 
 # --- as a figure ----------------------------------------------------------------------------------
@@ -561,7 +568,7 @@ def figure(answer: Tradeoff, *, size: str = "slide", theme: str = "light") -> Fi
     )  # fmt: skip
     notes = ["dots are computed, lines join them; a risk that is a bound is drawn at the bound"]
     if any(point.error.runs for curve in answer.curves for point in curve.points):
-        notes.append(f"upright: 95 % confidence intervals of {answer.runs} simulated runs, seed {answer.seed}")
+        notes.append(f"upright: confidence intervals of about 95 % of {answer.runs} simulated runs, seed {answer.seed}")
     if wide and any(y == 0 for line in lines for _, y in line.points):
         notes.append("an error of 0 lies on the lower edge")
     return chart(f"Error of {answer.statistic} against risk", [panel], size=size, theme=theme, note="; ".join(notes))

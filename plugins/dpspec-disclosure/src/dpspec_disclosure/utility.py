@@ -36,14 +36,14 @@ else:
     np = late_module("numpy")
 
 METRICS = {
-    "mape": "mean absolute percentage error, in percent",
+    "mape": "mean absolute percentage error of the cells that hold records, in percent",
     "mae": "mean absolute error, in records",
     "rmse": "root mean squared error, in records",
     "max": "largest absolute error, in records",
 }
 MOST_CELLS = 1_000_000
 CONFIDENCE = 0.95
-"""Of the interval around a simulated mean, by Student's law."""
+"""Of the interval around a simulated mean, by Student's law: about so, as the errors of runs are not normal."""
 MOST_SPREAD = 100_000
 """Sums over discrete Gaussian noise are written out up to this standard deviation."""
 LEFT_OUT = "x"
@@ -102,7 +102,8 @@ class ErrorFound:
 
     Args:
         value: the expected error; None where it is not known.
-        low, high: the confidence interval of a simulated value; the value itself where it is exact.
+        low, high: the confidence interval of a simulated value, None where all runs are equal; the value itself where it is
+            exact.
         runs: how many runs were simulated; 0 where the value is exact.
         left_out: how many cells are published without a number, on average over the runs.
         reason: why no error is known.
@@ -383,11 +384,11 @@ def _from_runs(  # noqa: PLR0917 - one design, and what is asked about it
             return ErrorFound(value=value, low=value, high=value, left_out=left_out[0])
     if not values:
         return ErrorFound(reason="every cell is published without a number")
-    mean, far = float(np.mean(values)), _half_width(values)
-    ends = mean - far, mean + far
-    if metric == "rmse":
-        mean, ends = math.sqrt(mean), (math.sqrt(max(0.0, ends[0])), math.sqrt(ends[1]))
-    return ErrorFound(value=mean, low=ends[0], high=ends[1], runs=runs, left_out=sum(left_out) / runs)
+    mean, far, hidden = float(np.mean(values)), _half_width(values), sum(left_out) / runs
+    made = math.sqrt if metric == "rmse" else float
+    if far is None:
+        return ErrorFound(value=made(mean), runs=runs, left_out=hidden)
+    return ErrorFound(value=made(mean), low=made(max(0.0, mean - far)), high=made(mean + far), runs=runs, left_out=hidden)
 
 
 def _drawn(  # noqa: PLR0917 - one design, and what is asked about it
@@ -413,10 +414,10 @@ def _measured(off: Values, truth: Values, metric: str) -> float:
     return float(made[metric]())
 
 
-def _half_width(values: Sequence[float]) -> float:
-    """Of the confidence interval of a mean."""
-    if len(values) < 2:
-        return math.inf
+def _half_width(values: Sequence[float]) -> float | None:
+    """Of the confidence interval of a mean; None where the values are equal, so that they do not show how much they vary."""
+    if len(set(values)) < 2:
+        return None
     from scipy.stats import t
 
     return float(t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))

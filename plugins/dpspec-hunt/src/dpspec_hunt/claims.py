@@ -66,11 +66,15 @@ _NEIGHBOURS = (
     ("add-remove", re.compile(
         r"add(?:ing|s|ed)?(?:[ /-]+(?:or|and)?[ /-]*)remov|presence or absence|unbounded[ -](?:dp|differential)|"
         r"one (?:more|fewer) (?:record|person|row|entry)|"
-        r"remov\w+ (?:one|a single|any single) (?:record|person|row|entry|individual|user)",
+        r"remov\w+ (?:one|a single|any single) (?:record|person|row|entry|individual|user)|"
+        r"\b(?:one|a single|any single) (?:record|person|row|entry|individual|user) "
+        r"(?:(?:is|being|may be|can be) )?(?:added|removed)",
         re.IGNORECASE)),
     ("replace-one", re.compile(
         r"(?:replac|substitut|chang)\w* (?:of )?(?:the )?(?:\w+ of )?(?:one|a single|any single|a|any) "
         r"(?:record|person|row|entry|individual|value|element|user)|"
+        r"\b(?:one|a single|any single) (?:record|person|row|entry|individual|value|element|user) "
+        r"(?:(?:is|being|may be|can be) )?(?:replaced|substituted|changed)|"
         r"replace[ -]one|substitution|(?<!un)bounded[ -](?:dp|differential)",
         re.IGNORECASE)),
     ("one-entry", re.compile(r"\blocal(?:ly)?\b[\w ,-]{0,20}(?:dp|differential|priva)|\bldp\b|randomi[sz]ed response",

@@ -183,11 +183,11 @@ class MeanAndVariance(InferenceModel):
         if "n" in released.numbers and released.numbers["n"] != size:
             rule = f"is of {released.numbers['n']} values, and the specification is of {size}"
             raise errors.TableError("RELEASE", rule, "give the release of this specification")
-        bounds = Bounds(low=float(mechanism.low), high=float(mechanism.high))
+        bounds, width = Bounds(low=float(mechanism.low), high=float(mechanism.high)), mechanism.high - mechanism.low
         data = NoisyMoments.on(
             bounds,
-            mean=float(released.number("mean")),
-            variance=float(released.number("variance")),
+            mean=released.double("mean", width, mechanism.low),
+            variance=released.double("variance", width**2),
             n=size,
             epsilon_mean=float(mechanism.epsilon_mean),
             epsilon_variance=float(mechanism.epsilon_variance),

@@ -77,13 +77,30 @@ class CountPrior:
             raise errors.ParameterError("most", f"must be at least least = {self.least}", value=self.most)
         if self.masses and (self.most is not None or self.mean is not None or not sum(self.masses)):
             raise errors.PriorError("masses", "must have a positive sum, without most and mean", "write least and masses alone")
-        if self.most is not None and self.most - self.least > MOST_COUNTS:
-            raise errors.ParameterError("most", f"must be within {MOST_COUNTS:,} of least", value=self.most)
 
     @property
     def last(self) -> int | None:
         """The largest possible count."""
         return self.least + len(self.masses) - 1 if self.masses else self.most
+
+    def within(self, low: int, high: int | None) -> CountPrior:
+        """The prior given that the count is from `low` to `high`; None for no upper end.
+
+        Raises:
+            TableError: it has no mass there.
+        """
+        least = max(self.least, low)
+        ends = [end for end in (self.last, high) if end is not None]
+        most = min(ends, default=None)
+        masses = self.masses[least - self.least : None if most is None else most - self.least + 1]
+        if (most is not None and most < least) or (self.masses and not sum(masses)):
+            rule = f"allows no count that a dataset of {low} to {high} records has" if high is not None else (
+                f"allows no count that a dataset of at least {low} records has"
+            )  # fmt: skip
+            raise errors.TableError("prior", rule, "write other ends", value=self.least)
+        if self.masses:
+            return CountPrior(least=least, masses=masses)
+        return CountPrior(least=least, most=most, mean=self.mean)
 
     def mass(self, count: int) -> arb:
         """The mass of one possible count, up to a constant; at most 1."""
@@ -123,11 +140,11 @@ class BlockCount(InferenceModel):
 
     def infer(self, released: ReleasedData) -> Inference:
         noise, rows = self._noise(released), self._rows(released)
-        _check_room(self.prior, released)
+        prior = self._inside(self.prior, released, rows[0].query)
         estimates, posteriors, widest = [], [], 0.0
         for row in rows:
             name = _name(row)
-            counts, masses, width = enclosed_posterior(noise, row.answer, self.prior)
+            counts, masses, width = enclosed_posterior(noise, row.answer, prior)
             widest = max(widest, width)
             posteriors.append(of_masses(name, counts, masses, self.level))
             estimates.append(
@@ -135,9 +152,9 @@ class BlockCount(InferenceModel):
             )
         return Inference(
             law=f"the answer is the count plus {_noise_in_words(noise)}",
-            prior=str(self.prior),
+            prior=str(prior),
             proper=(
-                "the prior is proper" if self.prior.last is not None or self.prior.mean is not None
+                "the prior is proper" if prior.last is not None or prior.mean is not None
                 else "a constant prior, and the likelihood has a finite sum over the counts, since the noise is a law"
             ),
             estimates=tuple(estimates),
@@ -194,12 +211,27 @@ class BlockCount(InferenceModel):
         asked = next(each for each in released.mechanism.queries if str(each) == query)  # type: ignore[attr-defined]
         return tuple(asked.attributes)
 
+    def _inside(self, prior: CountPrior, released: ReleasedData, query: str) -> CountPrior:
+        """The prior cut to the counts that a dataset of the space can have.
+
+        Raises:
+            TableError: there are none among those of the prior.
+        """
+        asked = next(each for each in released.mechanism.queries if str(each) == query)  # type: ignore[attr-defined]
+        space = released.spec.space
+        if not space.units or asked.unit != space.units[0]:  # the sizes are those of the largest unit
+            return prior
+        least, most = blocks.sizes_of(space)
+        whole = not asked.attributes and not asked.where  # the one cell holds all records
+        return prior.within(least if whole else 0, most)
+
     def simulate(self, released: ReleasedData, source: Generator) -> Simulation | None:
-        if self.prior.last is None:
-            return None
         noise, rows = self._noise(released), self._rows(released)[:1]
-        counts = np.arange(self.prior.least, self.prior.last + 1)
-        masses = np.array([float(self.prior.mass(int(count)).mid()) for count in counts])
+        prior = self._inside(self.prior, released, rows[0].query)
+        if prior.last is None or prior.last - prior.least > MOST_COUNTS:
+            return None
+        counts = np.arange(prior.least, prior.last + 1)
+        masses = np.array([float(prior.mass(int(count)).mid()) for count in counts])
         count = int(source.choice(counts, p=masses / masses.sum()))
         reach = 2 + math.ceil(12 * math.sqrt(float(variance_of(noise))))
         shifts = np.arange(-reach, reach + 1)
@@ -298,11 +330,3 @@ def _tail(noise: Law, start: int) -> arb:
         return arb(1)
     ratio = (second / first).abs_upper()
     return first / (1 - ratio) if ratio < 1 else arb(1)
-
-
-def _check_room(prior: CountPrior, released: ReleasedData) -> None:
-    """A prior may not allow counts that no dataset of the space has."""
-    most = blocks.sizes_of(released.spec.space)[1]
-    if most is not None and prior.least > most:
-        rule = f"allows no count that a dataset of at most {most} records has"
-        raise errors.TableError("prior", rule, f"write most = {most}", value=prior.least)

@@ -146,7 +146,7 @@ class SimpleRegression(InferenceModel):
         if "n" in released.numbers and released.numbers["n"] != size:
             rule = f"is of {released.numbers['n']} records, and the specification is of {size}"
             raise errors.TableError("RELEASE", rule, "give the release of this specification")
-        values = [float(released.number(name)) for name in SUMS]
+        values = [released.double(name) for name in SUMS]
         sums = RegressionSums(n=size, x=values[0], xx=values[1], y=values[2], xy=values[3], yy=values[4])
         return mechanism, NoisyRegression(sums=sums, epsilon=float(mechanism.epsilon))
 

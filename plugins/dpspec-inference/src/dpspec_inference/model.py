@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 else:
     Generator = late_module("numpy.random")
 
+FARTHEST = 10**10
+"""Released numbers that are this many units away have a posterior whose digits are lost in doubles."""
+
 Value = Fraction | float
 """A number of a result: exact, or a double with the error that the result states."""
 
@@ -84,6 +87,22 @@ class ReleasedData:
         if name not in self.numbers:
             raise errors.TableError("RELEASE", f"has no number {name}", f'write it in a TOML file: {name} = "12.5"')
         return self.numbers[name]
+
+    def double(self, name: str, unit: Fraction = Fraction(1), origin: Fraction = Fraction(0)) -> float:
+        """One released number for computations in doubles.
+
+        Args:
+            name: of the number.
+            unit, origin: of the scale on which the noise is of moderate size.
+
+        Raises:
+            TableError: the release has no number of this name, or one so large that doubles do not resolve the noise.
+        """
+        value = self.number(name)
+        if abs(value - origin) > FARTHEST * unit:
+            rule = f"is further than {FARTHEST:,} times {unit} from {origin}: its posterior cannot be computed in doubles"
+            raise errors.TableError(f"number {name}", rule, "give the released number")
+        return float(value)
 
     def table_with(self, *columns: str) -> Table:
         """The released table that has these columns.

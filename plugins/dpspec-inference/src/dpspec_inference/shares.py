@@ -201,6 +201,9 @@ def inverse(matrix: Matrix) -> Matrix:
 def estimated(matrix: Matrix, counts: Sequence[int]) -> list[tuple[Fraction, Fraction, Fraction]]:
     """For each category the unbiased share, its variance over sample and noise, and over the noise alone; exactly.
 
+    The variance over both is that over the noise and pi (1 - pi) / n of the sample. An estimate outside [0, 1] counts as 0 or 1
+    there, where a sample does not vary.
+
     >>> p = Fraction(3, 5)
     >>> estimated(((p, 1 - p), (1 - p, p)), (11, 9))[1]
     (Fraction(1, 4), Fraction(99, 320), Fraction(3, 10))
@@ -215,7 +218,8 @@ def estimated(matrix: Matrix, counts: Sequence[int]) -> list[tuple[Fraction, Fra
         second = sum((w * w * share for w, share in zip(weights, observed, strict=True)), Fraction(0))
         means = [sum((w * m for w, m in zip(weights, row, strict=True)), Fraction(0)) for row in matrix]
         explained = sum((share * mean**2 for share, mean in zip(shares, means, strict=True)), Fraction(0))
-        found.append((shares[v], (second - shares[v] ** 2) / total, (second - explained) / total))
+        noise, sample = (second - explained) / total, max(shares[v] * (1 - shares[v]), Fraction(0)) / total
+        found.append((shares[v], noise + sample, noise))
     return found
 
 

@@ -507,6 +507,8 @@ def curve(
         found, note = _lines_of(document, panel, place, registry, distance, at)
         lines += found
         notes += note
+        if document.parts:
+            notes.append(f"{document.id}: about its first promise alone, and not about those of its parts")
         if progress is not None:
             progress(place + 1, len(documents))
     if not lines:

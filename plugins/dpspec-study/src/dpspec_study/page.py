@@ -60,7 +60,7 @@ def _compared(found: Study) -> Iterator[Piece]:
     if simulated:
         yield Sentence(
             words=f"The error of {', '.join(simulated)} is the mean of {found.frontier.runs} simulated releases (seed "
-            f"{found.frontier.seed}), with its 95 % confidence interval. The other known errors are exact."
+            f"{found.frontier.seed}), with a confidence interval of about 95 %. The other known errors are exact."
         )
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import attrs
 from dpspec_disclosure.design_risk import TABLE, WORST
-from dpspec_disclosure.tradeoff import TradePoint
+from dpspec_disclosure.tradeoff import TradePoint, risk_in_words
 from dpspec_disclosure.utility import METRICS
 
+from dpspec.plugin import number
 from dpspec.plugin.applications import budget_in_words, count, level_in_words
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class StudiedDesign:
         """The parameter with its value; "" where none was solved for."""
         if self.value is None:
             return ""
-        return f"{self.proposal.varied.removeprefix('mechanism.')} = {_plain(float(self.value))}"
+        return f"{self.proposal.varied.removeprefix('mechanism.')} = {number(self.value).plain()}"
 
     @property
     def is_verified(self) -> bool:
@@ -153,7 +154,7 @@ def _reason(best: StudiedDesign, rest: Sequence[StudiedDesign], question: Questi
         f"{error_text(one.point.error)} of {one.name}" for one in rest
     )
     high, low = best.point.error.high, second.point.error.low
-    if high is not None and low is not None and high >= low and (best.point.error.runs or second.point.error.runs):
+    if (best.point.error.runs or second.point.error.runs) and (high is None or low is None or high >= low):
         return f"its {named} is {shown}; the difference to {second.name} is within the error of the simulation"
     return f"the smallest {named} of {count(len(rest) + 1, 'design')} with a verified promise at this risk: {shown}"
 
@@ -162,27 +163,13 @@ def _risk_in_words(question: Question) -> str:
     match = f" of equal {', '.join(question.match)}" if question.match else ""
     return (
         f"a test with {level_in_words(question.level)} false alarms finds that two {question.unit} records{match} have exchanged "
-        f"{', '.join(question.exchange)} with probability at most {_plain(float(question.risk))}"
+        f"{', '.join(question.exchange)} with probability at most {number(question.risk).plain()}"
     )
 
 
 def risk_text(found: RiskFound) -> str:
     """A risk with its sense."""
-    if found.value is None:
-        return "not known"
-    low, high = float(found.value.lower), float(found.value.upper)
-    return {
-        "exact": f"{high:.4f}", "at most": f"at most {_up(high)}", "at least": f"at least {_down(low)}",
-        "between": f"between {_down(low)} and {_up(high)}",
-    }[found.sense]  # fmt: skip
-
-
-def _up(value: float) -> str:
-    return f"{-(-Fraction(value) * 10_000 // 1) / 10_000:.4f}" if value < 1 else "1"
-
-
-def _down(value: float) -> str:
-    return f"{Fraction(value) * 10_000 // 1 / 10_000:.4f}"
+    return "not known" if found.value is None else risk_in_words(found.value, found.sense)
 
 
 def error_text(found: ErrorFound) -> str:
@@ -192,7 +179,9 @@ def error_text(found: ErrorFound) -> str:
     left = f", {_plain(found.left_out)} cells without a number" if found.left_out else ""
     if not found.runs:
         return f"{_plain(found.value)}{left}"
-    return f"{_plain(found.value)} ({_plain(found.low or 0)} to {_plain(found.high or 0)}){left}"
+    if found.low is None or found.high is None:
+        return f"{_plain(found.value)} (equal in all {found.runs} runs){left}"
+    return f"{_plain(found.value)} ({_plain(found.low)} to {_plain(found.high)}){left}"
 
 
 def _plain(value: float) -> str:

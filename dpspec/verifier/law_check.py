@@ -8,7 +8,9 @@ author, and so is the law. Where the law can be computed, the two are compared o
 * next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
   others, of the few kinds of records that these changes are about;
 * on the space itself, datasets of no, 9 and 30 records, with one record added or replaced in each and with all of them replaced,
-  where a law is as quick to compute for many records as for few: a structure may be right for few records only.
+  where a law is as quick to compute for many records as for few: a structure may be right for few records only;
+* on the space itself, one record of each kind, or of each category where there are too many kinds: a structure may be right for
+  the few categories of a reduced space only. Where there are too many categories or answers, the verdict says so.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -37,8 +39,17 @@ from dpspec.base.work import limited
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of, sizes_of
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Record
+from dpspec.blocks.parts import (
+    CellCounts,
+    Changes,
+    ListedCells,
+    Mentioned,
+    merged_mentions,
+    miniature_of,
+    resized,
+    sizes_of,
+)
+from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
@@ -89,6 +100,11 @@ MOST_WORK_OF_MANY = 50_000
 apart have very many atoms: 99 records take twenty times as much as 30. Two noisy counts take 11,000 units."""
 MOST_CHANGES_OF_MANY = 2
 """The number of changes that are compared next to many others."""
+MOST_WORK_OF_KINDS = 500_000
+"""Units of work of the comparisons of one record of each kind; 90 kinds next to 90 answers take 65,000 units."""
+MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
+"""One record of each kind is compared where there are at most so many kinds times answers: about 0.3 s. A pair takes as much time
+as so many answers, whatever is answered."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
@@ -111,12 +127,14 @@ class LawComparison:
         open: the number of pairs whose laws could not be computed or compared.
         reason: why there is a pair whose laws could not be computed, where the mechanism says so.
         has_smaller_parameters: whether it is the law of the mechanism with smaller parameters (`Mechanism.reduced`).
+        has_all_categories: whether a record with each category of the space was compared.
     """
 
     compared: int = 0
     open: int = 0
     reason: str = ""
     has_smaller_parameters: bool = False
+    has_all_categories: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -139,14 +157,26 @@ class LawComparison:
         compared = f"on {self.compared} of {pairs} small pairs of datasets only"
         return f"{rests}, and its law could be compared with it {compared}{reason}"
 
-    def assumptions(self) -> tuple[str, ...]:
-        """The assumptions of a verdict after this comparison."""
-        return (SMALLER_PARAMETERS,) if self.has_smaller_parameters else ()
+    def assumptions(self, elsewhere: tuple[str, ...] = ()) -> tuple[str, ...]:
+        """The assumptions of a verdict after this comparison.
+
+        Args:
+            elsewhere: those about the law on the pair of the verdict.
+        """
+        if self.has_smaller_parameters:
+            return (SMALLER_PARAMETERS,)
+        return elsewhere or (() if self.has_all_categories else (FEW_CATEGORIES,))
 
 
 SMALLER_PARAMETERS = (
     "the law was compared with the structure for smaller parameters of the mechanism only: for its own it is too large to compute"
 )
+
+FEW_CATEGORIES = (
+    "the law was compared with what the mechanism states of it for records of few categories only; for all others the verdict "
+    "rests on that statement"
+)
+"""The assumption of a proof from a structure or a theorem where the space has too many categories, or too many answers."""
 
 
 def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
@@ -160,7 +190,22 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     if found.is_complete and not found.has_smaller_parameters:
         with _elsewhere(), limited(MOST_WORK_OF_MANY):
             on_space.compare_many_records()
+        with _elsewhere(), limited(MOST_WORK_OF_KINDS):
+            found = attrs.evolve(found, has_all_categories=_with_few_records(on_space).compare_each_category())
     return found
+
+
+def _with_few_records(on_space: _LawPairs) -> _LawPairs:
+    """The same law and structure on datasets of few records of the same kinds, where those of the space have many."""
+    mechanism, space = on_space.mechanism, on_space.spec.space
+    small = resized(space, 0, on_space.few_records) if sizes_of(space)[0] > on_space.few_records else None
+    if small is None:
+        return on_space
+    mechanism.check(small)
+    made, spec = structure_for(mechanism, small), on_space.spec.replace(space=small)
+    if not isinstance(made, Structure):
+        return on_space
+    return _LawPairs(mechanism=mechanism, structure=for_replaced(made, spec), spec=spec, is_reduced=True)
 
 
 def _on_few_records(on_space: _LawPairs) -> LawComparison:
@@ -221,10 +266,16 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
             if stated.holds and found.witness is not None:
                 rule = f"states a theorem that its own law contradicts: on a small space the claim is refuted by {found.witness}"
                 raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
+            compared = LawComparison(sum(result.pairs or 0 for result in found.universes))
             if stated.holds:
                 with _elsewhere(), limited(MOST_WORK_OF_MANY):
                     _compare_theorem_on_many(mechanism, spec)
-            return LawComparison(sum(result.pairs or 0 for result in found.universes))
+                with _elsewhere(), limited(MOST_WORK_OF_KINDS):
+                    each = _with_each_category(spec, 1)
+                    for pair in each or ():
+                        _compare_theorem_on(mechanism, spec, pair)
+                    compared = attrs.evolve(compared, has_all_categories=each is not None)
+            return compared
         return LawComparison()
     return LawComparison()
 
@@ -235,10 +286,14 @@ def _compare_theorem_on_many(mechanism: Mechanism, spec: PrivacySpec) -> None:
     kinds = itertools.islice(itertools.product(*(itertools.islice(a.values(), 2) for a in space.attributes_of(unit))), 2)
     for kind in kinds:
         equal = (dataset for number in EQUAL for dataset, _ in pairs_of((kind,) * number, (), space, unit))
-        found = verify(mechanism, spec, datasets=list(dict.fromkeys(equal)))
-        if found.witness is not None:
-            rule = f"states a theorem that its own law contradicts: the claim is refuted by {found.witness}"
-            raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
+        _compare_theorem_on(mechanism, spec, list(dict.fromkeys(equal)))
+
+
+def _compare_theorem_on(mechanism: Mechanism, spec: PrivacySpec, datasets: Sequence[Dataset]) -> None:
+    found = verify(mechanism, spec, datasets=datasets)
+    if found.witness is not None:
+        rule = f"states a theorem that its own law contradicts: the claim is refuted by {found.witness}"
+        raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
 
 
 def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
@@ -264,6 +319,48 @@ def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
         return False
     cells = CellCounts.found_in(space)
     return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
+
+
+def _with_each_category(spec: PrivacySpec, answers: int) -> Iterator[Pair] | None:
+    """Pairs of few records that the claim speaks about, which differ in one record of each kind of the space, or with each
+    category of each attribute where there are too many kinds; None where there are too many categories, too.
+
+    Args:
+        spec: the claim.
+        answers: how many answers a law consists of.
+    """
+    attributes = spec.space.attributes_of(spec.space.units[0])
+    if any(a.name == MEMBERS or a.within is not None for a in attributes):
+        return None
+    most = MOST_ANSWERS_OF_KINDS // (answers + ANSWERS_OF_PAIR)
+    first: Record = tuple(next(iter(a.values())) for a in attributes)
+    kinds: Iterator[Record] = itertools.product(*(a.values() for a in attributes))
+    if math.prod(a.size for a in attributes) > most:
+        kinds = ((*first[:at], value, *first[at + 1 :]) for at, a in enumerate(attributes) for value in a.values())
+        if sum(a.size for a in attributes) > most:
+            return None
+    return _one_by_one(spec, itertools.chain([first], kinds))
+
+
+def _one_by_one(spec: PrivacySpec, kinds: Iterator[Record]) -> Iterator[Pair]:
+    """For each kind of record a pair in which one is added, or replaces one of the first kind or of the kind before."""
+    first = before = next(kinds)
+    (least, _), unit = sizes_of(spec.space), spec.space.units[0]
+    for kind in kinds:
+        for gone in ((), (first,), (before,)):
+            others = (first,) * max(0, least - len(gone))
+            pair = next(pairs_of(others + gone, (*others, kind), spec.space, unit), None)
+            if pair is not None and _is_asked(spec, *pair):
+                yield pair
+                break
+        before = kind
+
+
+def _is_asked(spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
+    """Whether the claim speaks about the pair."""
+    if left == right or not spec.multiverse.share_universe(left, right, spec.space):
+        return False
+    return not (spec.distance(left, right).is_infinite and spec.distance(right, left).is_infinite)
 
 
 def cell_count(view: View, space: DatasetSpace) -> int:
@@ -337,7 +434,6 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
     return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
 
 
-
 # --- one space ------------------------------------------------------------------------------------
 
 
@@ -375,7 +471,7 @@ class _LawPairs:
         for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED)):
             before = len(seen)
             for left, right, number in pairs:
-                if (left, right) in seen or not self._is_asked(left, right):
+                if (left, right) in seen or not _is_asked(self.spec, left, right):
                     continue
                 seen |= {(left, right), (right, left)}
                 if self._agree(attaining if number == 0 else None, left, right, upper):
@@ -420,17 +516,32 @@ class _LawPairs:
                 if x != y and self.spec.multiverse.share_universe(x, y, space):
                     self._agree(attaining, x, y, upper)
 
+    @property
+    def few_records(self) -> int:
+        """The number of records next to which one more is compared: few where the law grows with their power."""
+        grows = self.structure.is_sampled or any(view.by_record for view in self.structure.views)
+        return FEW_OTHERS[-1] if grows else OTHERS[-1]
+
+    def compare_each_category(self) -> bool:
+        """Compare one record of each kind of the space, or with each category of each attribute.
+
+        Returns:
+            whether there are few enough, and all their laws were compared.
+
+        Raises:
+            ContradictedError: where the law of a pair contradicts the structure.
+        """
+        _, _, upper = self.proved
+        attaining = Attaining(sensitivity=self.proved[0])
+        pairs = _with_each_category(self.spec, sum(cell_count(view, self.spec.space) for view in self.structure.views))
+        if pairs is None or sizes_of(self.spec.space)[0] > self.few_records:
+            return False
+        return all(self._agree(attaining, *pair, upper) for pair in pairs)
+
     def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
         """Whether the claim speaks about a pair of datasets with these records."""
         pair = next(pairs_of(before, after, self.spec.space, unit), None)
-        return pair is not None and self._is_asked(*pair)
-
-    def _is_asked(self, left: Dataset, right: Dataset) -> bool:
-        """Whether the claim speaks about the pair."""
-        spec = self.spec
-        if left == right or not spec.multiverse.share_universe(left, right, spec.space):
-            return False
-        return not (spec.distance(left, right).is_infinite and spec.distance(right, left).is_infinite)
+        return pair is not None and _is_asked(self.spec, *pair)
 
     def _pairs(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[tuple[Dataset, Dataset, int]]:
         """The pairs of datasets, each with the number of other records: the changes in turn next to none, to one and to three."""

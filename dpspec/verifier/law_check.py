@@ -10,7 +10,8 @@ author, and so is the law. Where the law can be computed, the two are compared o
 * on the space itself, datasets of no, 9 and 30 records, with one record added or replaced in each and with all of them replaced,
   where a law is as quick to compute for many records as for few: a structure may be right for few records only;
 * on the space itself, one record of each kind, or of each category where there are too many kinds: a structure may be right for
-  the few categories of a reduced space only. Where there are too many categories or answers, the verdict says so.
+  the few categories of a reduced space only. Where there are too many categories or answers, some are compared, and the verdict
+  says so.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -24,6 +25,7 @@ A structure that is compared with a law nowhere, or only on some of the pairs, p
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import itertools
 import math
@@ -49,7 +51,7 @@ from dpspec.blocks.parts import (
     resized,
     sizes_of,
 )
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Pair, Record
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
@@ -100,7 +102,7 @@ MOST_WORK_OF_MANY = 50_000
 apart have very many atoms: 99 records take twenty times as much as 30. Two noisy counts take 11,000 units."""
 MOST_CHANGES_OF_MANY = 2
 """The number of changes that are compared next to many others."""
-MOST_WORK_OF_KINDS = 500_000
+MOST_WORK_OF_KINDS = 1_000_000
 """Units of work of the comparisons of one record of each kind; 90 kinds next to 90 answers take 65,000 units."""
 MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
 """One record of each kind is compared where there are at most so many kinds times answers: about 0.3 s. A pair takes as much time
@@ -157,15 +159,16 @@ class LawComparison:
         compared = f"on {self.compared} of {pairs} small pairs of datasets only"
         return f"{rests}, and its law could be compared with it {compared}{reason}"
 
-    def assumptions(self, elsewhere: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def assumptions(self, elsewhere: tuple[str, ...] = (), *, of_one_pair: bool = False) -> tuple[str, ...]:
         """The assumptions of a verdict after this comparison.
 
         Args:
             elsewhere: those about the law on the pair of the verdict.
+            of_one_pair: whether the verdict is about this pair alone, which refutes the claim.
         """
         if self.has_smaller_parameters:
             return (SMALLER_PARAMETERS,)
-        return elsewhere or (() if self.has_all_categories else (FEW_CATEGORIES,))
+        return elsewhere or (() if self.has_all_categories or of_one_pair else (FEW_CATEGORIES,))
 
 
 SMALLER_PARAMETERS = (
@@ -271,10 +274,10 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
                 with _elsewhere(), limited(MOST_WORK_OF_MANY):
                     _compare_theorem_on_many(mechanism, spec)
                 with _elsewhere(), limited(MOST_WORK_OF_KINDS):
-                    each = _with_each_category(spec, 1)
-                    for pair in each or ():
+                    each = _EachCategory.of(spec.space, MOST_ANSWERS_OF_MANY)
+                    for pair in each.pairs(spec):
                         _compare_theorem_on(mechanism, spec, pair)
-                    compared = attrs.evolve(compared, has_all_categories=each is not None)
+                    compared = attrs.evolve(compared, has_all_categories=each.are_all)
             return compared
         return LawComparison()
     return LawComparison()
@@ -321,39 +324,65 @@ def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
     return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
 
 
-def _with_each_category(spec: PrivacySpec, answers: int) -> Iterator[Pair] | None:
-    """Pairs of few records that the claim speaks about, which differ in one record of each kind of the space, or with each
-    category of each attribute where there are too many kinds; None where there are too many categories, too.
+@attrs.frozen
+class _EachCategory:
+    """Records with the categories of a space, for the comparison of one record of each.
 
     Args:
-        spec: the claim.
-        answers: how many answers a law consists of.
+        records: one of each kind, or one with each category of each attribute where there are too many kinds.
+        are_all: whether every category is among them; where there are too many, they are evenly spaced.
     """
-    attributes = spec.space.attributes_of(spec.space.units[0])
-    if any(a.name == MEMBERS or a.within is not None for a in attributes):
-        return None
-    most = MOST_ANSWERS_OF_KINDS // (answers + ANSWERS_OF_PAIR)
-    first: Record = tuple(next(iter(a.values())) for a in attributes)
-    kinds: Iterator[Record] = itertools.product(*(a.values() for a in attributes))
-    if math.prod(a.size for a in attributes) > most:
-        kinds = ((*first[:at], value, *first[at + 1 :]) for at, a in enumerate(attributes) for value in a.values())
-        if sum(a.size for a in attributes) > most:
-            return None
-    return _one_by_one(spec, itertools.chain([first], kinds))
+
+    records: Sequence[Record] = ()
+    are_all: bool = False
+
+    @classmethod
+    def of(cls, space: DatasetSpace, answers: int) -> _EachCategory:
+        """Those of the largest unit; none where its records have members.
+
+        Args:
+            space: the space.
+            answers: how many answers a law consists of.
+        """
+        attributes = space.attributes_of(space.units[0])
+        most = MOST_ANSWERS_OF_KINDS // (answers + ANSWERS_OF_PAIR)
+        if any(a.name == MEMBERS for a in attributes):
+            return cls()
+        if not any(a.within for a in attributes) and math.prod(a.size for a in attributes) <= most:
+            return cls(tuple(itertools.product(*(a.values() for a in attributes))), are_all=True)
+        number = sum(a.size for a in attributes)
+        places = range(number) if number <= most else (place * number // most for place in range(most))
+        owners = list(itertools.accumulate((a.size for a in attributes), initial=0))
+        found = ((place, bisect.bisect_right(owners, place) - 1) for place in places)
+        records = dict.fromkeys(_record_with(attributes, attributes[at], place - owners[at]) for place, at in found)
+        return cls(tuple(records), are_all=number <= most)
+
+    def pairs(self, spec: PrivacySpec) -> Iterator[Pair]:
+        """For each of them a pair of few records that the claim speaks about, in which it is added, or replaces the first one or
+        the one before."""
+        (least, _), unit = sizes_of(spec.space), spec.space.units[0]
+        for before, record in itertools.pairwise((*self.records[:1], *self.records)):
+            first = self.records[0]
+            for gone in ((), (first,), (before,)):
+                others = (first,) * max(0, least - len(gone))
+                pair = next(pairs_of(others + gone, (*others, record), spec.space, unit), None)
+                if pair is not None and _is_asked(spec, *pair):
+                    yield pair
+                    break
 
 
-def _one_by_one(spec: PrivacySpec, kinds: Iterator[Record]) -> Iterator[Pair]:
-    """For each kind of record a pair in which one is added, or replaces one of the first kind or of the kind before."""
-    first = before = next(kinds)
-    (least, _), unit = sizes_of(spec.space), spec.space.units[0]
-    for kind in kinds:
-        for gone in ((), (first,), (before,)):
-            others = (first,) * max(0, least - len(gone))
-            pair = next(pairs_of(others + gone, (*others, kind), spec.space, unit), None)
-            if pair is not None and _is_asked(spec, *pair):
-                yield pair
-                break
-        before = kind
+def _record_with(attributes: Sequence[Attribute], varied: Attribute, place: int) -> Record:
+    """The first record with a category of one attribute; coarser attributes come before those within them."""
+    known, chosen = {a.name: a for a in attributes}, {varied.name: varied.category(place)}
+    inner = varied
+    while inner.within is not None:
+        outer = known[inner.within]
+        chosen[outer.name] = inner.parent(chosen[inner.name], outer)
+        inner = outer
+    for a in attributes:
+        if a.name not in chosen:
+            chosen[a.name] = next(a.values() if a.within is None else a.children(chosen[a.within], known[a.within]))
+    return tuple(chosen[a.name] for a in attributes)
 
 
 def _is_asked(spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
@@ -523,20 +552,20 @@ class _LawPairs:
         return FEW_OTHERS[-1] if grows else OTHERS[-1]
 
     def compare_each_category(self) -> bool:
-        """Compare one record of each kind of the space, or with each category of each attribute.
+        """Compare one record of each kind of the space, or with each category of each attribute, or with some of them.
 
         Returns:
-            whether there are few enough, and all their laws were compared.
+            whether there are few enough for all, and their laws were compared.
 
         Raises:
             ContradictedError: where the law of a pair contradicts the structure.
         """
-        _, _, upper = self.proved
-        attaining = Attaining(sensitivity=self.proved[0])
-        pairs = _with_each_category(self.spec, sum(cell_count(view, self.spec.space) for view in self.structure.views))
-        if pairs is None or sizes_of(self.spec.space)[0] > self.few_records:
+        known, _, upper = self.proved
+        space, attaining = self.spec.space, Attaining(sensitivity=known)
+        if sizes_of(space)[0] > self.few_records:
             return False
-        return all(self._agree(attaining, *pair, upper) for pair in pairs)
+        each = _EachCategory.of(space, sum(cell_count(view, space) for view in self.structure.views))
+        return all(self._agree(attaining, *pair, upper) for pair in each.pairs(self.spec)) and each.are_all
 
     def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
         """Whether the claim speaks about a pair of datasets with these records."""

@@ -189,7 +189,8 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
             return Missing(step="law", reason=undefined)
     elsewhere = _tried(mechanism, structure, proof, found)
     comparison = compare_law(mechanism, structure, spec)
-    found = attrs.evolve(found, assumptions=(*found.assumptions, *comparison.assumptions(elsewhere)))
+    believed = comparison.assumptions(elsewhere, of_one_pair=found.outcome is Outcome.REFUTED)
+    found = attrs.evolve(found, assumptions=(*found.assumptions, *believed))
     return _only_if_compared(found, comparison.missing("structure"))
 
 

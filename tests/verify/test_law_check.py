@@ -203,13 +203,30 @@ def test_a_law_that_tells_one_category_apart_contradicts_its_structure(mechanism
         verify_claim(mechanism, spec)
 
 
-@pytest.mark.parametrize("mechanism", [OneCategory(), OtherOnLargeSpaces()], ids=lambda value: value.name)
-def test_a_verdict_says_that_not_all_categories_were_compared(mechanism: Any) -> None:
-    space = UnorderedRecords(attributes=(SEX, Attribute(name="age", count=1500)))
-    found = verify_claim(mechanism, claim(space=space))
+def with_ages(count: int) -> UnorderedRecords:
+    return UnorderedRecords(attributes=(SEX, Attribute(name="age", count=count)))
+
+
+def test_a_structure_that_is_another_one_on_large_spaces_contradicts_the_law() -> None:
+    """On a reduced space the two agree. Of a law of 1,500 answers a few pairs are compared on the space itself."""
+    with pytest.raises(PluginContractError, match=r"test-other-on-large-spaces.*contradicts"):
+        verify_claim(OtherOnLargeSpaces(), claim(space=with_ages(1_500)))
+
+
+@pytest.mark.parametrize(("mechanism", "ages"), [(OneCategory(), 1_501), (OtherOnLargeSpaces(), 20_000), (Correct(), 1_501)])
+def test_a_verdict_says_that_not_all_categories_were_compared(mechanism: Any, ages: int) -> None:
+    found = verify_claim(mechanism, claim(space=with_ages(ages)))
     assert found.outcome is Outcome.VERIFIED
     assert FEW_CATEGORIES in found.assumptions
-    assert FEW_CATEGORIES in verify_claim(Correct(), claim(space=space)).assumptions
+
+
+def test_a_category_within_another_one_is_compared_in_its_place() -> None:
+    """The first record with each category: 45 lies in the second of two generations."""
+    age = Attribute(name="age", count=90, within="generation")
+    spec = claim(space=UnorderedRecords(attributes=(Attribute(name="generation", count=2), age, SEX)))
+    with pytest.raises(PluginContractError, match=r"test-one-category=\(\), \(\('1', '45', 'f'\),\): .*contradicts"):
+        verify_claim(OneCategory(), spec)
+    assert FEW_CATEGORIES not in verify_claim(Correct(), spec).assumptions
 
 
 def test_the_work_on_many_records_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

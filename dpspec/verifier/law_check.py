@@ -34,7 +34,13 @@ from functools import cached_property
 
 import attrs
 
-from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
+from dpspec.base.errors import (
+    ContradictedError,
+    DpspecError,
+    IncompatibleBlocksError,
+    NotInSpaceError,
+    PluginContractError,
+)
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.base.memo import key_of
 from dpspec.base.work import limited
@@ -109,7 +115,7 @@ MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
 as so many answers, whatever is answered."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
-MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
+MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 500, 24
 """The number of further pairs of datasets of one universe that are compared, and the number of smallest datasets they are from;
 the last number is for spaces with more kinds than are listed, whose smallest datasets are almost alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
@@ -194,7 +200,7 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
         with _elsewhere(), limited(MOST_WORK_OF_MANY):
             on_space.compare_many_records()
         with _elsewhere(), limited(MOST_WORK_OF_KINDS):
-            found = attrs.evolve(found, has_all_categories=_with_few_records(on_space).compare_each_category())
+            found = _with_few_records(on_space).compare_each_category(found)
     return found
 
 
@@ -477,6 +483,7 @@ class _LawPairs:
     laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
     judged: dict[tuple[object, Number], bool] = attrs.field(factory=dict)
     reason: str = ""
+    is_undefined: bool = False
 
     @cached_property
     def proved(self) -> tuple[Sensitivity, Sequence[Cost], Number]:
@@ -497,7 +504,8 @@ class _LawPairs:
             return LawComparison(reason=str(at.missing))
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
         crowded = ((left, right, 1) for left, right in self._crowded(known, [change for change, _ in costs]))
-        for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED)):
+        shared = ((left, right, 0) for left, right in self._in_shared_universes())
+        for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED), (shared, MOST_SHARED)):
             before = len(seen)
             for left, right, number in pairs:
                 if (left, right) in seen or not _is_asked(self.spec, left, right):
@@ -551,11 +559,14 @@ class _LawPairs:
         grows = self.structure.is_sampled or any(view.by_record for view in self.structure.views)
         return FEW_OTHERS[-1] if grows else OTHERS[-1]
 
-    def compare_each_category(self) -> bool:
+    def compare_each_category(self, found: LawComparison) -> LawComparison:
         """Compare one record of each kind of the space, or with each category of each attribute, or with some of them.
 
+        Args:
+            found: what was compared before.
+
         Returns:
-            whether there are few enough for all, and their laws were compared.
+            the same; with a pair that could not be compared where the mechanism has no law on a dataset of few records.
 
         Raises:
             ContradictedError: where the law of a pair contradicts the structure.
@@ -563,9 +574,17 @@ class _LawPairs:
         known, _, upper = self.proved
         space, attaining = self.spec.space, Attaining(sensitivity=known)
         if sizes_of(space)[0] > self.few_records:
-            return False
+            return found
         each = _EachCategory.of(space, sum(cell_count(view, space) for view in self.structure.views))
-        return all(self._agree(attaining, *pair, upper) for pair in each.pairs(self.spec)) and each.are_all
+        for pair in each.pairs(self.spec):
+            try:
+                if not self._agree(attaining, *pair, upper):
+                    return attrs.evolve(found, open=found.open + 1, reason=self.reason) if self.is_undefined else found
+            except ContradictedError:
+                raise
+            except PluginContractError as fault:
+                return attrs.evolve(found, open=found.open + 1, reason=str(fault))
+        return attrs.evolve(found, has_all_categories=each.are_all)
 
     def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
         """Whether the claim speaks about a pair of datasets with these records."""
@@ -584,8 +603,6 @@ class _LawPairs:
                 others = _others(gone, come, number)
                 for left, right in itertools.islice(pairs_of(others + gone, others + come, space, unit), 2):
                     yield left, right, number
-        for left, right in self._in_shared_universes():
-            yield left, right, 0
 
     def _crowded(self, known: Sensitivity, changes: Sequence[RecordChange]) -> Iterator[tuple[Dataset, Dataset]]:
         """One record added or replaced next to every collection of a few others: a law may tell one such collection apart."""
@@ -696,6 +713,7 @@ class _LawPairs:
                     raise
                 self.laws[dataset] = None
                 self.reason = self.reason or str(fault)
+                self.is_undefined |= isinstance(fault, (NotInSpaceError, IncompatibleBlocksError))
         return self.laws[dataset]
 
     def _is_beyond(self, before: Law, after: Law, limit: Number) -> bool | None:

@@ -6,13 +6,13 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from dpspec_divergences import AddRemove, Hamming, Mult, MultDelta, Neighbour, SymmetricDifference
+from dpspec_divergences import AddRemove, Hamming, Mult, MultDelta, Neighbour, SymmetricDifference, TotalVariation
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
 from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
 from dpspec import Attribute, Marginal, PrivacySpec, UnorderedRecords
-from dpspec.base.errors import NoFormulaError, PluginContractError
+from dpspec.base.errors import NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
 from dpspec.base.work import spent
 from dpspec.grammar.mechanism import Mechanism
@@ -227,6 +227,65 @@ def test_a_category_within_another_one_is_compared_in_its_place() -> None:
     with pytest.raises(PluginContractError, match=r"test-one-category=\(\), \(\('1', '45', 'f'\),\): .*contradicts"):
         verify_claim(OneCategory(), spec)
     assert FEW_CATEGORIES not in verify_claim(Correct(), spec).assumptions
+
+
+@define
+class WithoutOneCategory(Noisy):
+    """Noisy counts, with an error instead of a law for one category."""
+
+    name: ClassVar[str] = "test-without-one-category"
+
+    crashes: Annotated[bool, Truth()] = False
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        if any(record[1] == "45" for record in space.records(dataset, "person")):
+            raise ZeroDivisionError if self.crashes else NotInSpaceError(self.name, "knows nobody of this age")
+        return product(self.counts(dataset, space))
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_a_law_that_is_undefined_for_one_category_proves_nothing() -> None:
+    found = derive(WithoutOneCategory(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "its law could be compared with it on" in found.reason
+    with pytest.raises(PluginContractError, match=r"test-without-one-category: raised ZeroDivisionError"):
+        derive(WithoutOneCategory(crashes=True), claim())
+
+
+@define
+class WithTwoWomen(Noisy):
+    """Noisy counts by sex, and how many women are of age 0 where there are two women: no single record shows it where the counts
+    by sex and by age are fixed."""
+
+    name: ClassVar[str] = "test-with-two-women"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        ages = [record[1] for record in space.records(dataset, "person") if record[0] == "f"]
+        return product([*self.counts(dataset, space), FiniteLaw.point(ages.count("0") if len(ages) == 2 else 0)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_a_law_that_tells_exchanges_apart_contradicts_its_structure() -> None:
+    spec = claim(Hamming(), "ln(4)", fixed=(BY_SEX, BY_AGE), space=with_ages(2))
+    with pytest.raises(PluginContractError, match=r"test-with-two-women.*states a structure that its own law contradicts"):
+        verify_claim(WithTwoWomen(), spec)
+
+
+@pytest.mark.parametrize(("changed", "output", "budget"), [
+    ({"at_least": 0}, TotalVariation(), "1/3"), ({"rounded_to": 5}, TotalVariation(), "1/3"),
+    ({"at_least": 0}, Mult(), "ln(2)"), ({"rounded_to": 5}, MultDelta(delta="1/1000"), "ln(2)"),
+])  # fmt: skip
+def test_an_exact_number_next_to_noise_that_is_changed_is_seen(changed: Any, output: Any, budget: str) -> None:
+    """The laws of two numbers have different outcomes, but for tails of the noise that are not listed."""
+    parameter = output.budget_parameters[0]
+    spec = claim(Neighbour(relation=AddRemove()), budget, output=output, parameter=parameter)
+    with pytest.raises(PluginContractError, match=r"contradicts|another law"):
+        verify_claim(PostProcessed(mechanism=WithNumber(), **changed), spec)
 
 
 def test_the_work_on_many_records_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -115,9 +115,10 @@ MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
 as so many answers, whatever is answered."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
-MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 500, 24
-"""The number of further pairs of datasets of one universe that are compared, and the number of smallest datasets they are from;
-the last number is for spaces with more kinds than are listed, whose smallest datasets are almost alike."""
+MOST_SHARED, FEW_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 6, 500, 24
+"""The number of further pairs of datasets of one universe that are compared, and of those with many answers; and the number of
+smallest datasets they are from. The last number is for spaces with more kinds than are listed, whose smallest datasets are almost
+alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -527,7 +528,7 @@ class _LawPairs:
         views = self.structure.views
         if self.structure.is_sampled or any(view.by_record for view in views):
             return  # such laws grow with the power of the records
-        if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS_OF_MANY:
+        if self.answers > MOST_ANSWERS_OF_MANY:
             return
         known, costs, upper = self.proved
         space, unit, attaining = self.spec.space, known.steps.unit, Attaining(sensitivity=known)
@@ -554,6 +555,11 @@ class _LawPairs:
                     self._agree(attaining, x, y, upper)
 
     @property
+    def answers(self) -> int:
+        """The number of answers of a law, where no view answers for each record."""
+        return sum(cell_count(view, self.spec.space) for view in self.structure.views)
+
+    @property
     def few_records(self) -> int:
         """The number of records next to which one more is compared: few where the law grows with their power."""
         grows = self.structure.is_sampled or any(view.by_record for view in self.structure.views)
@@ -575,7 +581,7 @@ class _LawPairs:
         space, attaining = self.spec.space, Attaining(sensitivity=known)
         if sizes_of(space)[0] > self.few_records:
             return found
-        each = _EachCategory.of(space, sum(cell_count(view, space) for view in self.structure.views))
+        each = _EachCategory.of(space, self.answers)
         for pair in each.pairs(self.spec):
             try:
                 if not self._agree(attaining, *pair, upper):
@@ -630,7 +636,8 @@ class _LawPairs:
         few = MOST_GROUPED if _kinds(self.spec.space) <= MOST_OF_ALL else FEW_GROUPED
         groups = _by_universe(self.spec, few).values()
         pairs = [pair for datasets in groups for pair in itertools.pairwise(datasets)]
-        yield from pairs[:: max(1, math.ceil(len(pairs) / MOST_SHARED))]
+        most = max(FEW_SHARED, min(MOST_SHARED, MOST_ANSWERS_OF_KINDS // (2 * (self.answers + ANSWERS_OF_PAIR))))
+        yield from pairs[:: max(1, math.ceil(len(pairs) / most))]
 
     def _exchanges(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[ExchangedRecords]:
         """The records that go and come, for each kind of change and for two of them at once."""

@@ -432,7 +432,7 @@ MODULE.__getattr__ = see  # type: ignore[method-assign]
     lambda x, rng: MODULE.leak,
 ])  # fmt: skip
 def test_code_that_names_a_library_as_its_module_is_read(function: Any) -> None:
-    """It is code of the user's all the same, and so is what `np.frompyfunc` makes of it: here it counts how often it is called."""
+    """It is code of the user's all the same, and so is what `np.frompyfunc` makes of it: here it counts its calls."""
     LOG.clear()
     with pytest.raises(NotEnumerableError):
         enumerate_law(lambda x, rng: (int(rng.integers(2)), function(x, rng)), [1])

@@ -256,14 +256,25 @@ _COARSE_BITS, _COARSE_CELLS = 64, 256
 """The cells of a coarse pair: merged with their neighbours, they change a divergence by less than one part in 2^12 or so."""
 
 
+_FLIPPED = arb(2) ** -30
+"""Outcomes that only one of two laws is known to give are told for those of the other one with this probability."""
+
+
 def merge(cells: Cells) -> Cells:
-    """Every cell as one atom; cells whose masses are not known to be positive join the heaviest one."""
+    """Every cell as one atom; cells whose masses are not known to be positive join each other, or the heaviest one.
+
+    Cells of which one mass alone is known to be positive join those of which the same one is: where two laws give different
+    outcomes but for tails that are not listed, all cells together would show nothing of that.
+    """
     sure: list[Cell] = []
     unsure: list[Cell] = []
     for cell in cells:
         exact_zero = cell.p.is_zero() or cell.q.is_zero()
         (sure if exact_zero or (cell.p > 0 and cell.q > 0) else unsure).append(cell)
-    if unsure:
+    parted = _parted(unsure)
+    if parted:
+        sure += parted
+    elif unsure:
         pool = Cell.atom(sum((c.p for c in unsure), arb(0)), sum((c.q for c in unsure), arb(0)))
         both = [cell for cell in sure if cell.p > 0 and cell.q > 0]
         if both and not (pool.p > 0 and pool.q > 0):
@@ -272,6 +283,21 @@ def merge(cells: Cells) -> Cells:
             pool = Cell.atom(pool.p + heavy.p, pool.q + heavy.q)
         sure.append(pool)
     return tuple(_as_atom(cell) for cell in sure)
+
+
+def _parted(unsure: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The cells that have mass under P, and the others, as two atoms; none where one of the two has no mass for sure.
+
+    An outcome of either atom is shown as the other one with a small probability, which gives both atoms mass under both laws: a
+    pair that the pair of the cells can simulate.
+    """
+    parts = [cell for cell in unsure if cell.p > 0], [cell for cell in unsure if not cell.p > 0]
+    ours, theirs = ([positive(sum((getattr(cell, side) for cell in part), arb(0))) for side in ("p", "q")] for part in parts)
+    shown = [
+        [(1 - _FLIPPED) * mass + _FLIPPED * other for mass, other in zip(*pair, strict=True)]
+        for pair in ((ours, theirs), (theirs, ours))
+    ]
+    return tuple(Cell.atom(p, q) for p, q in shown) if all(mass > 0 for atom in shown for mass in atom) else ()
 
 
 def _as_atom(cell: Cell) -> Cell:

@@ -8,7 +8,10 @@ author, and so is the law. Where the law can be computed, the two are compared o
 * next to no other record, one other, and three others; and one record added or replaced next to every collection of up to three
   others, of the few kinds of records that these changes are about;
 * on the space itself, datasets of no, 9 and 30 records, with one record added or replaced in each and with all of them replaced,
-  where a law is as quick to compute for many records as for few: a structure may be right for few records only.
+  where a law is as quick to compute for many records as for few: a structure may be right for few records only;
+* on the space itself, one record of each kind, or of each category where there are too many kinds: a structure may be right for
+  the few categories of a reduced space only. Where there are too many categories or answers, some are compared, and the verdict
+  says so.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -22,6 +25,7 @@ A structure that is compared with a law nowhere, or only on some of the pairs, p
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import itertools
 import math
@@ -30,15 +34,30 @@ from functools import cached_property
 
 import attrs
 
-from dpspec.base.errors import ContradictedError, DpspecError, PluginContractError
+from dpspec.base.errors import (
+    ContradictedError,
+    DpspecError,
+    IncompatibleBlocksError,
+    NotInSpaceError,
+    PluginContractError,
+)
 from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.base.memo import key_of
 from dpspec.base.work import limited
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import count_records
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, ListedCells, Mentioned, merged_mentions, miniature_of, sizes_of
-from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace, Record
+from dpspec.blocks.parts import (
+    CellCounts,
+    Changes,
+    ListedCells,
+    Mentioned,
+    merged_mentions,
+    miniature_of,
+    resized,
+    sizes_of,
+)
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
@@ -89,11 +108,17 @@ MOST_WORK_OF_MANY = 50_000
 apart have very many atoms: 99 records take twenty times as much as 30. Two noisy counts take 11,000 units."""
 MOST_CHANGES_OF_MANY = 2
 """The number of changes that are compared next to many others."""
+MOST_WORK_OF_KINDS = 1_000_000
+"""Units of work of the comparisons of one record of each kind; 90 kinds next to 90 answers take 65,000 units."""
+MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
+"""One record of each kind is compared where there are at most so many kinds times answers: about 0.3 s. A pair takes as much time
+as so many answers, whatever is answered."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
-MOST_SHARED, MOST_GROUPED, FEW_GROUPED = 6, 500, 24
-"""The number of further pairs of datasets of one universe that are compared, and the number of smallest datasets they are from;
-the last number is for spaces with more kinds than are listed, whose smallest datasets are almost alike."""
+MOST_SHARED, FEW_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 6, 500, 24
+"""The number of further pairs of datasets of one universe that are compared, and of those with many answers; and the number of
+smallest datasets they are from. The last number is for spaces with more kinds than are listed, whose smallest datasets are almost
+alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -111,12 +136,14 @@ class LawComparison:
         open: the number of pairs whose laws could not be computed or compared.
         reason: why there is a pair whose laws could not be computed, where the mechanism says so.
         has_smaller_parameters: whether it is the law of the mechanism with smaller parameters (`Mechanism.reduced`).
+        has_all_categories: whether a record with each category of the space was compared.
     """
 
     compared: int = 0
     open: int = 0
     reason: str = ""
     has_smaller_parameters: bool = False
+    has_all_categories: bool = False
 
     @property
     def is_complete(self) -> bool:
@@ -139,14 +166,27 @@ class LawComparison:
         compared = f"on {self.compared} of {pairs} small pairs of datasets only"
         return f"{rests}, and its law could be compared with it {compared}{reason}"
 
-    def assumptions(self) -> tuple[str, ...]:
-        """The assumptions of a verdict after this comparison."""
-        return (SMALLER_PARAMETERS,) if self.has_smaller_parameters else ()
+    def assumptions(self, elsewhere: tuple[str, ...] = (), *, of_one_pair: bool = False) -> tuple[str, ...]:
+        """The assumptions of a verdict after this comparison.
+
+        Args:
+            elsewhere: those about the law on the pair of the verdict.
+            of_one_pair: whether the verdict is about this pair alone, which refutes the claim.
+        """
+        if self.has_smaller_parameters:
+            return (SMALLER_PARAMETERS,)
+        return elsewhere or (() if self.has_all_categories or of_one_pair else (FEW_CATEGORIES,))
 
 
 SMALLER_PARAMETERS = (
     "the law was compared with the structure for smaller parameters of the mechanism only: for its own it is too large to compute"
 )
+
+FEW_CATEGORIES = (
+    "the law was compared with what the mechanism states of it for records of few categories only; for all others the verdict "
+    "rests on that statement"
+)
+"""The assumption of a proof from a structure or a theorem where the space has too many categories, or too many answers."""
 
 
 def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
@@ -160,7 +200,22 @@ def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -
     if found.is_complete and not found.has_smaller_parameters:
         with _elsewhere(), limited(MOST_WORK_OF_MANY):
             on_space.compare_many_records()
+        with _elsewhere(), limited(MOST_WORK_OF_KINDS):
+            found = _with_few_records(on_space).compare_each_category(found)
     return found
+
+
+def _with_few_records(on_space: _LawPairs) -> _LawPairs:
+    """The same law and structure on datasets of few records of the same kinds, where those of the space have many."""
+    mechanism, space = on_space.mechanism, on_space.spec.space
+    small = resized(space, 0, on_space.few_records) if sizes_of(space)[0] > on_space.few_records else None
+    if small is None:
+        return on_space
+    mechanism.check(small)
+    made, spec = structure_for(mechanism, small), on_space.spec.replace(space=small)
+    if not isinstance(made, Structure):
+        return on_space
+    return _LawPairs(mechanism=mechanism, structure=for_replaced(made, spec), spec=spec, is_reduced=True)
 
 
 def _on_few_records(on_space: _LawPairs) -> LawComparison:
@@ -221,10 +276,16 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
             if stated.holds and found.witness is not None:
                 rule = f"states a theorem that its own law contradicts: on a small space the claim is refuted by {found.witness}"
                 raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
+            compared = LawComparison(sum(result.pairs or 0 for result in found.universes))
             if stated.holds:
                 with _elsewhere(), limited(MOST_WORK_OF_MANY):
                     _compare_theorem_on_many(mechanism, spec)
-            return LawComparison(sum(result.pairs or 0 for result in found.universes))
+                with _elsewhere(), limited(MOST_WORK_OF_KINDS):
+                    each = _EachCategory.of(spec.space, MOST_ANSWERS_OF_MANY)
+                    for pair in each.pairs(spec):
+                        _compare_theorem_on(mechanism, spec, pair)
+                    compared = attrs.evolve(compared, has_all_categories=each.are_all)
+            return compared
         return LawComparison()
     return LawComparison()
 
@@ -235,10 +296,14 @@ def _compare_theorem_on_many(mechanism: Mechanism, spec: PrivacySpec) -> None:
     kinds = itertools.islice(itertools.product(*(itertools.islice(a.values(), 2) for a in space.attributes_of(unit))), 2)
     for kind in kinds:
         equal = (dataset for number in EQUAL for dataset, _ in pairs_of((kind,) * number, (), space, unit))
-        found = verify(mechanism, spec, datasets=list(dict.fromkeys(equal)))
-        if found.witness is not None:
-            rule = f"states a theorem that its own law contradicts: the claim is refuted by {found.witness}"
-            raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
+        _compare_theorem_on(mechanism, spec, list(dict.fromkeys(equal)))
+
+
+def _compare_theorem_on(mechanism: Mechanism, spec: PrivacySpec, datasets: Sequence[Dataset]) -> None:
+    found = verify(mechanism, spec, datasets=datasets)
+    if found.witness is not None:
+        rule = f"states a theorem that its own law contradicts: the claim is refuted by {found.witness}"
+        raise ContradictedError(f"mechanism {mechanism.name}", rule, ADVICE)
 
 
 def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
@@ -264,6 +329,74 @@ def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
         return False
     cells = CellCounts.found_in(space)
     return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
+
+
+@attrs.frozen
+class _EachCategory:
+    """Records with the categories of a space, for the comparison of one record of each.
+
+    Args:
+        records: one of each kind, or one with each category of each attribute where there are too many kinds.
+        are_all: whether every category is among them; where there are too many, they are evenly spaced.
+    """
+
+    records: Sequence[Record] = ()
+    are_all: bool = False
+
+    @classmethod
+    def of(cls, space: DatasetSpace, answers: int) -> _EachCategory:
+        """Those of the largest unit; none where its records have members.
+
+        Args:
+            space: the space.
+            answers: how many answers a law consists of.
+        """
+        attributes = space.attributes_of(space.units[0])
+        most = MOST_ANSWERS_OF_KINDS // (answers + ANSWERS_OF_PAIR)
+        if any(a.name == MEMBERS for a in attributes):
+            return cls()
+        if not any(a.within for a in attributes) and math.prod(a.size for a in attributes) <= most:
+            return cls(tuple(itertools.product(*(a.values() for a in attributes))), are_all=True)
+        number = sum(a.size for a in attributes)
+        places = range(number) if number <= most else (place * number // most for place in range(most))
+        owners = list(itertools.accumulate((a.size for a in attributes), initial=0))
+        found = ((place, bisect.bisect_right(owners, place) - 1) for place in places)
+        records = dict.fromkeys(_record_with(attributes, attributes[at], place - owners[at]) for place, at in found)
+        return cls(tuple(records), are_all=number <= most)
+
+    def pairs(self, spec: PrivacySpec) -> Iterator[Pair]:
+        """For each of them a pair of few records that the claim speaks about, in which it is added, or replaces the first one or
+        the one before."""
+        (least, _), unit = sizes_of(spec.space), spec.space.units[0]
+        for before, record in itertools.pairwise((*self.records[:1], *self.records)):
+            first = self.records[0]
+            for gone in ((), (first,), (before,)):
+                others = (first,) * max(0, least - len(gone))
+                pair = next(pairs_of(others + gone, (*others, record), spec.space, unit), None)
+                if pair is not None and _is_asked(spec, *pair):
+                    yield pair
+                    break
+
+
+def _record_with(attributes: Sequence[Attribute], varied: Attribute, place: int) -> Record:
+    """The first record with a category of one attribute; coarser attributes come before those within them."""
+    known, chosen = {a.name: a for a in attributes}, {varied.name: varied.category(place)}
+    inner = varied
+    while inner.within is not None:
+        outer = known[inner.within]
+        chosen[outer.name] = inner.parent(chosen[inner.name], outer)
+        inner = outer
+    for a in attributes:
+        if a.name not in chosen:
+            chosen[a.name] = next(a.values() if a.within is None else a.children(chosen[a.within], known[a.within]))
+    return tuple(chosen[a.name] for a in attributes)
+
+
+def _is_asked(spec: PrivacySpec, left: Dataset, right: Dataset) -> bool:
+    """Whether the claim speaks about the pair."""
+    if left == right or not spec.multiverse.share_universe(left, right, spec.space):
+        return False
+    return not (spec.distance(left, right).is_infinite and spec.distance(right, left).is_infinite)
 
 
 def cell_count(view: View, space: DatasetSpace) -> int:
@@ -337,7 +470,6 @@ def _mentioned(structure: Structure, spec: PrivacySpec) -> tuple[Mentioned, Ment
     return found, dict.fromkeys(itertools.islice(others, max(0, MOST_VARIED - len(found))), frozenset()), ends
 
 
-
 # --- one space ------------------------------------------------------------------------------------
 
 
@@ -352,6 +484,7 @@ class _LawPairs:
     laws: dict[Dataset, Law | None] = attrs.field(factory=dict)
     judged: dict[tuple[object, Number], bool] = attrs.field(factory=dict)
     reason: str = ""
+    is_undefined: bool = False
 
     @cached_property
     def proved(self) -> tuple[Sensitivity, Sequence[Cost], Number]:
@@ -372,10 +505,11 @@ class _LawPairs:
             return LawComparison(reason=str(at.missing))
         attaining, seen, compared, missed = Attaining(sensitivity=known), set[tuple[Dataset, Dataset]](), 0, 0
         crowded = ((left, right, 1) for left, right in self._crowded(known, [change for change, _ in costs]))
-        for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED)):
+        shared = ((left, right, 0) for left, right in self._in_shared_universes())
+        for pairs, most in ((self._pairs(attaining, costs), MOST_PAIRS), (crowded, MOST_CROWDED), (shared, MOST_SHARED)):
             before = len(seen)
             for left, right, number in pairs:
-                if (left, right) in seen or not self._is_asked(left, right):
+                if (left, right) in seen or not _is_asked(self.spec, left, right):
                     continue
                 seen |= {(left, right), (right, left)}
                 if self._agree(attaining if number == 0 else None, left, right, upper):
@@ -394,7 +528,7 @@ class _LawPairs:
         views = self.structure.views
         if self.structure.is_sampled or any(view.by_record for view in views):
             return  # such laws grow with the power of the records
-        if sum(cell_count(view, self.spec.space) for view in views) > MOST_ANSWERS_OF_MANY:
+        if self.answers > MOST_ANSWERS_OF_MANY:
             return
         known, costs, upper = self.proved
         space, unit, attaining = self.spec.space, known.steps.unit, Attaining(sensitivity=known)
@@ -420,17 +554,48 @@ class _LawPairs:
                 if x != y and self.spec.multiverse.share_universe(x, y, space):
                     self._agree(attaining, x, y, upper)
 
+    @property
+    def answers(self) -> int:
+        """The number of answers of a law, where no view answers for each record."""
+        return sum(cell_count(view, self.spec.space) for view in self.structure.views)
+
+    @property
+    def few_records(self) -> int:
+        """The number of records next to which one more is compared: few where the law grows with their power."""
+        grows = self.structure.is_sampled or any(view.by_record for view in self.structure.views)
+        return FEW_OTHERS[-1] if grows else OTHERS[-1]
+
+    def compare_each_category(self, found: LawComparison) -> LawComparison:
+        """Compare one record of each kind of the space, or with each category of each attribute, or with some of them.
+
+        Args:
+            found: what was compared before.
+
+        Returns:
+            the same; with a pair that could not be compared where the mechanism has no law on a dataset of few records.
+
+        Raises:
+            ContradictedError: where the law of a pair contradicts the structure.
+        """
+        known, _, upper = self.proved
+        space, attaining = self.spec.space, Attaining(sensitivity=known)
+        if sizes_of(space)[0] > self.few_records:
+            return found
+        each = _EachCategory.of(space, self.answers)
+        for pair in each.pairs(self.spec):
+            try:
+                if not self._agree(attaining, *pair, upper):
+                    return attrs.evolve(found, open=found.open + 1, reason=self.reason) if self.is_undefined else found
+            except ContradictedError:
+                raise
+            except PluginContractError as fault:
+                return attrs.evolve(found, open=found.open + 1, reason=str(fault))
+        return attrs.evolve(found, has_all_categories=each.are_all)
+
     def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
         """Whether the claim speaks about a pair of datasets with these records."""
         pair = next(pairs_of(before, after, self.spec.space, unit), None)
-        return pair is not None and self._is_asked(*pair)
-
-    def _is_asked(self, left: Dataset, right: Dataset) -> bool:
-        """Whether the claim speaks about the pair."""
-        spec = self.spec
-        if left == right or not spec.multiverse.share_universe(left, right, spec.space):
-            return False
-        return not (spec.distance(left, right).is_infinite and spec.distance(right, left).is_infinite)
+        return pair is not None and _is_asked(self.spec, *pair)
 
     def _pairs(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[tuple[Dataset, Dataset, int]]:
         """The pairs of datasets, each with the number of other records: the changes in turn next to none, to one and to three."""
@@ -444,8 +609,6 @@ class _LawPairs:
                 others = _others(gone, come, number)
                 for left, right in itertools.islice(pairs_of(others + gone, others + come, space, unit), 2):
                     yield left, right, number
-        for left, right in self._in_shared_universes():
-            yield left, right, 0
 
     def _crowded(self, known: Sensitivity, changes: Sequence[RecordChange]) -> Iterator[tuple[Dataset, Dataset]]:
         """One record added or replaced next to every collection of a few others: a law may tell one such collection apart."""
@@ -473,7 +636,8 @@ class _LawPairs:
         few = MOST_GROUPED if _kinds(self.spec.space) <= MOST_OF_ALL else FEW_GROUPED
         groups = _by_universe(self.spec, few).values()
         pairs = [pair for datasets in groups for pair in itertools.pairwise(datasets)]
-        yield from pairs[:: max(1, math.ceil(len(pairs) / MOST_SHARED))]
+        most = max(FEW_SHARED, min(MOST_SHARED, MOST_ANSWERS_OF_KINDS // (2 * (self.answers + ANSWERS_OF_PAIR))))
+        yield from pairs[:: max(1, math.ceil(len(pairs) / most))]
 
     def _exchanges(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[ExchangedRecords]:
         """The records that go and come, for each kind of change and for two of them at once."""
@@ -556,6 +720,7 @@ class _LawPairs:
                     raise
                 self.laws[dataset] = None
                 self.reason = self.reason or str(fault)
+                self.is_undefined |= isinstance(fault, (NotInSpaceError, IncompatibleBlocksError))
         return self.laws[dataset]
 
     def _is_beyond(self, before: Law, after: Law, limit: Number) -> bool | None:

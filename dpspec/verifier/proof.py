@@ -189,7 +189,8 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
             return Missing(step="law", reason=undefined)
     elsewhere = _tried(mechanism, structure, proof, found)
     comparison = compare_law(mechanism, structure, spec)
-    found = attrs.evolve(found, assumptions=(*found.assumptions, *(comparison.assumptions() or elsewhere)))
+    believed = comparison.assumptions(elsewhere, of_one_pair=found.outcome is Outcome.REFUTED)
+    found = attrs.evolve(found, assumptions=(*found.assumptions, *believed))
     return _only_if_compared(found, comparison.missing("structure"))
 
 
@@ -418,7 +419,10 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
         outcome=Outcome.VERIFIED, attained=found.pair if compared else None,
     )  # fmt: skip
     proof = (ProofStep(step="theorem", says=found.says, citation=found.citation),)
-    verdict = Verdict(outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof)
+    verdict = Verdict(
+        outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, universes=(result,), proof=proof,
+        assumptions=comparison.assumptions(),
+    )  # fmt: skip
     return _only_if_compared(verdict, comparison.missing("theorem"))
 
 

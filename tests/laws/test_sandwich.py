@@ -11,6 +11,7 @@ from dpspec.base.exact import INFINITY, Bracket, ln, number
 from dpspec.base.log_linear import ball
 from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, Sandwich, TwoSidedGeometricLaw, mixture, product
 from dpspec.laws.atoms import Between, merge, spread
+from dpspec.laws.combine import push_forward
 from dpspec.laws.dichotomy import BallDichotomy, Cell
 from dpspec.laws.location import ratio_range, tail_sign
 from dpspec.laws.products import compress
@@ -132,6 +133,30 @@ def test_uncertain_masses_are_never_treated_as_positive():
     assert sandwich.renyi(2).lower <= number("1e-20")
     assert sandwich.hockey_stick(0).upper <= number("1e-20")
     assert sandwich.concentration().lower <= number("1e-20")
+
+
+@given(partitioned(), st.sampled_from([50, 12, 5]))
+@settings(max_examples=60, deadline=None)
+def test_the_exact_value_lies_above_what_uncertain_masses_show(case, digits):
+    pair, p, q, labels = case
+    blur = arb(0, 1 / digits)
+    cells = tuple(Cell(cell.p + blur, cell.q + blur, cell.low, cell.high) for cell in cells_of(p, q, labels))
+    merged = BallDichotomy(lambda _: merge(cells))
+    for functional in FUNCTIONALS:
+        assert functional(merged).lower <= functional(pair).upper
+
+
+def test_laws_that_differ_but_for_tails_that_are_not_listed_are_seen_to_differ():
+    """All cells together, which have mass under both laws, would show nothing."""
+    ours, theirs = (product([TwoSidedGeometricLaw.with_ratio(0, Fraction(1, 2)), FiniteLaw.point(fact)]) for fact in (0, 1))
+    pair = push_forward(ours, _shown).against(push_forward(theirs, _shown))
+    assert Fraction(99, 100) < pair.total_variation(precision=16).lower
+    assert number(5) < pair.epsilon_at("1/1000", precision=16).lower
+    assert Fraction(99, 100) < pair.coarse().hockey_stick("ln(2)", precision=16).lower
+
+
+def _shown(output):
+    return max(output[0], 0), output[1]
 
 
 def test_a_singular_atom_makes_everything_infinite():

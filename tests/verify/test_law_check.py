@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import pytest
-from dpspec_divergences import AddRemove, Hamming, Mult, MultDelta, Neighbour, SymmetricDifference
+from dpspec_divergences import AddRemove, Hamming, Mult, MultDelta, Neighbour, SymmetricDifference, TotalVariation
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
 from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
-from dpspec import Marginal, PrivacySpec, UnorderedRecords
-from dpspec.base.errors import NoFormulaError, PluginContractError
+from dpspec import Attribute, Marginal, PrivacySpec, UnorderedRecords
+from dpspec.base.errors import NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
 from dpspec.base.work import spent
 from dpspec.grammar.mechanism import Mechanism
@@ -19,11 +20,12 @@ from dpspec.grammar.structure import ProvedBound, Structure
 from dpspec.grammar.views import NoisyCount, law_data
 from dpspec.laws.combine import product
 from dpspec.laws.exponential import exact_exponential, finite_law
+from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
 from dpspec.verifier import law_check
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.law_check import SMALLER_PARAMETERS, compare_law
+from dpspec.verifier.law_check import FEW_CATEGORIES, SMALLER_PARAMETERS, compare_law
 from dpspec.verifier.proof import OTHER_SPACE, Missing, derive
 from dpspec.verifier.verdict import Outcome
 from tests.verify.broken_mechanisms import AGE, BROKEN, BY_SEX, PEOPLE, SEX, Correct, Noisy, WithNumber, claim, noise
@@ -136,6 +138,154 @@ class ManyMen(Noisy):
 def test_a_law_that_tells_more_of_many_records_of_one_kind_contradicts_its_structure(distance: Any) -> None:
     with pytest.raises(PluginContractError, match=r"test-many-men.*states a structure that its own law contradicts"):
         verify_claim(ManyMen(number=20), claim(distance, "ln(4)"))
+
+
+BY_AGE = Marginal(attributes=("age",))
+
+
+@define
+class OneCategory(Noisy):
+    """Noisy counts, and whether someone is 45 years old: no reduced space has this category."""
+
+    name: ClassVar[str] = "test-one-category"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        ages = {record[1] for record in space.records(dataset, "person")}
+        return product([*self.counts(dataset, space), FiniteLaw.point("45" in ages)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+@define
+class OneExactCell(Noisy):
+    """Noisy counts by age, one of which is exact."""
+
+    name: ClassVar[str] = "test-one-exact-cell"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        counts = BY_AGE.answers(space.dataset(dataset), space)
+        return product([FiniteLaw.point(count) if age == 45 else noise(count) for age, count in enumerate(counts)])
+
+    def structure(self, space: Any) -> Structure:
+        return Structure(views=(NoisyCount(BY_AGE, noise),))
+
+
+@define
+class OtherOnLargeSpaces(Noisy):
+    """Counts by age with less noise than the structure says, where there are many ages."""
+
+    name: ClassVar[str] = "test-other-on-large-spaces"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        return product([small_noise(count) for count in BY_AGE.answers(space.dataset(dataset), space)])
+
+    def structure(self, space: Any) -> Structure:
+        is_large = space.attributes_of("person")[1].size > 20
+        return Structure(views=(NoisyCount(BY_AGE, noise if is_large else small_noise),))
+
+
+def small_noise(center: int) -> Any:
+    return TwoSidedGeometricLaw.with_ratio(center, Fraction(1, 8))
+
+
+@pytest.mark.parametrize(("mechanism", "spec"), [
+    (OneCategory(), claim()),
+    (OneCategory(), claim(Neighbour(relation=AddRemove()))),
+    (OneCategory(), claim(Hamming(), "ln(4)")),
+    (OneCategory(), claim(Hamming(), "ln(4)", fixed=(BY_SEX,))),
+    (OneCategory(), claim(space=UnorderedRecords(attributes=(SEX, AGE), least=1000))),
+    (OneExactCell(), claim()),
+    (OneExactCell(), claim(Hamming(), "ln(4)")),
+], ids=lambda value: getattr(value, "name", ""))  # fmt: skip
+def test_a_law_that_tells_one_category_apart_contradicts_its_structure(mechanism: Any, spec: PrivacySpec) -> None:
+    with pytest.raises(PluginContractError, match=f"{mechanism.name}.*states a structure that its own law contradicts"):
+        verify_claim(mechanism, spec)
+
+
+def with_ages(count: int) -> UnorderedRecords:
+    return UnorderedRecords(attributes=(SEX, Attribute(name="age", count=count)))
+
+
+def test_a_structure_that_is_another_one_on_large_spaces_contradicts_the_law() -> None:
+    """On a reduced space the two agree. Of a law of 1,500 answers a few pairs are compared on the space itself."""
+    with pytest.raises(PluginContractError, match=r"test-other-on-large-spaces.*contradicts"):
+        verify_claim(OtherOnLargeSpaces(), claim(space=with_ages(1_500)))
+
+
+@pytest.mark.parametrize(("mechanism", "ages"), [(OneCategory(), 1_501), (OtherOnLargeSpaces(), 20_000), (Correct(), 1_501)])
+def test_a_verdict_says_that_not_all_categories_were_compared(mechanism: Any, ages: int) -> None:
+    found = verify_claim(mechanism, claim(space=with_ages(ages)))
+    assert found.outcome is Outcome.VERIFIED
+    assert FEW_CATEGORIES in found.assumptions
+
+
+def test_a_category_within_another_one_is_compared_in_its_place() -> None:
+    """The first record with each category: 45 lies in the second of two generations."""
+    age = Attribute(name="age", count=90, within="generation")
+    spec = claim(space=UnorderedRecords(attributes=(Attribute(name="generation", count=2), age, SEX)))
+    with pytest.raises(PluginContractError, match=r"test-one-category=\(\), \(\('1', '45', 'f'\),\): .*contradicts"):
+        verify_claim(OneCategory(), spec)
+    assert FEW_CATEGORIES not in verify_claim(Correct(), spec).assumptions
+
+
+@define
+class WithoutOneCategory(Noisy):
+    """Noisy counts, with an error instead of a law for one category."""
+
+    name: ClassVar[str] = "test-without-one-category"
+
+    crashes: Annotated[bool, Truth()] = False
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        if any(record[1] == "45" for record in space.records(dataset, "person")):
+            raise ZeroDivisionError if self.crashes else NotInSpaceError(self.name, "knows nobody of this age")
+        return product(self.counts(dataset, space))
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_a_law_that_is_undefined_for_one_category_proves_nothing() -> None:
+    found = derive(WithoutOneCategory(), claim())
+    assert not isinstance(found, Missing)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "its law could be compared with it on" in found.reason
+    with pytest.raises(PluginContractError, match=r"test-without-one-category: raised ZeroDivisionError"):
+        derive(WithoutOneCategory(crashes=True), claim())
+
+
+@define
+class WithTwoWomen(Noisy):
+    """Noisy counts by sex, and how many women are of age 0 where there are two women: no single record shows it where the counts
+    by sex and by age are fixed."""
+
+    name: ClassVar[str] = "test-with-two-women"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        ages = [record[1] for record in space.records(dataset, "person") if record[0] == "f"]
+        return product([*self.counts(dataset, space), FiniteLaw.point(ages.count("0") if len(ages) == 2 else 0)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def test_a_law_that_tells_exchanges_apart_contradicts_its_structure() -> None:
+    spec = claim(Hamming(), "ln(4)", fixed=(BY_SEX, BY_AGE), space=with_ages(2))
+    with pytest.raises(PluginContractError, match=r"test-with-two-women.*states a structure that its own law contradicts"):
+        verify_claim(WithTwoWomen(), spec)
+
+
+@pytest.mark.parametrize(("changed", "output", "budget"), [
+    ({"at_least": 0}, TotalVariation(), "1/3"), ({"rounded_to": 5}, TotalVariation(), "1/3"),
+    ({"at_least": 0}, Mult(), "ln(2)"), ({"rounded_to": 5}, MultDelta(delta="1/1000"), "ln(2)"),
+])  # fmt: skip
+def test_an_exact_number_next_to_noise_that_is_changed_is_seen(changed: Any, output: Any, budget: str) -> None:
+    """The laws of two numbers have different outcomes, but for tails of the noise that are not listed."""
+    parameter = output.budget_parameters[0]
+    spec = claim(Neighbour(relation=AddRemove()), budget, output=output, parameter=parameter)
+    with pytest.raises(PluginContractError, match=r"contradicts|another law"):
+        verify_claim(PostProcessed(mechanism=WithNumber(), **changed), spec)
 
 
 def test_the_work_on_many_records_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -351,6 +501,29 @@ class TheoremFromNumber(Theorem):
 def test_a_theorem_that_many_records_refute_is_a_fault_of_the_mechanism(distance: Any, number: int) -> None:
     with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
         derive(TheoremFromNumber(number=number), claim(distance, "ln(4)"))
+
+
+@define
+class TheoremOfOneCategory(Theorem):
+    """The same theorem, of a mechanism that tells whether someone is 45 years old."""
+
+    name: ClassVar[str] = "test-theorem-of-one-category"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        ages = {record[1] for record in space.records(dataset, "person")}
+        return product([super().law(dataset, space), FiniteLaw.point("45" in ages)])
+
+    def proved(self, spec: PrivacySpec) -> ProvedBound:
+        return super().proved(spec)
+
+
+def test_a_theorem_that_one_category_refutes_is_a_fault_of_the_mechanism() -> None:
+    with pytest.raises(PluginContractError, match="states a theorem that its own law contradicts"):
+        derive(TheoremOfOneCategory(), claim())
+    space = UnorderedRecords(attributes=(SEX, Attribute(name="age", count=1500)))
+    found = derive(TheoremOfOneCategory(), claim(space=space))
+    assert not isinstance(found, Missing)
+    assert FEW_CATEGORIES in found.assumptions
 
 
 @define

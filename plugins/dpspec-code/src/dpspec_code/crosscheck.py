@@ -477,6 +477,8 @@ class _Reaches:
         self.heard: dict[str, None] = {}
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if child_process.own_acts_allowed():
+            return
         if self.listening and event.startswith(_REACHING) and not _imports(event, arguments):
             subject = repr(arguments[0])[:60] if arguments else ""
             self.heard.setdefault(f"{event} {subject}".strip())

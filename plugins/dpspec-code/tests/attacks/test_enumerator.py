@@ -11,6 +11,7 @@ import functools
 import itertools
 import math
 import time
+import types
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -303,6 +304,138 @@ ATTACKS = [
 def test_an_attack_is_refused(attack: Any) -> None:
     with pytest.raises(NotEnumerableError):
         enumerate_law(attack, [1], most_paths=500)
+
+
+# --- what outlives a run where no value shows it -----------------------------------------------------------------------------
+
+
+BAGS: dict[str, Any] = {
+    "counter": collections.Counter(), "ordered": collections.OrderedDict(), "made": collections.defaultdict(int), "set": {1},
+}  # fmt: skip
+
+
+class NamedTwice(Named):
+    """A named tuple with attributes, whose operators are code."""
+
+    def __getitem__(self, place: Any) -> Any:
+        LOG.append(1)
+        return len(LOG) > 50
+
+
+NAMED = NamedTwice(1, 2)
+PLAIN = type("Plain", (Named,), {"__module__": __name__})(1, 2)
+FIRST, SECOND = Box(0), Box(0)
+HELD = [FIRST]
+ROW = [0]
+ROWS = [ROW]
+
+
+def in_an_attribute_of_a_counter(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        BAGS["counter"].kept = x[0]
+    return getattr(BAGS["counter"], "kept", 0)
+
+
+def in_an_attribute_of_a_dict(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        BAGS["ordered"].kept = x[0]
+    return getattr(BAGS["ordered"], "kept", 0)
+
+
+def in_what_a_dict_makes(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        BAGS["made"].default_factory = float
+    return BAGS["made"].default_factory is float
+
+
+def in_the_table_of_a_set(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        for number in range(100, 1100):
+            BAGS["set"].add(number)
+        for number in range(100, 1100):
+            BAGS["set"].discard(number)
+    return [*(BAGS["set"] | {8})]
+
+
+def in_an_attribute_of_a_tuple(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        PLAIN.kept = x[0]
+    return getattr(PLAIN, "kept", 0)
+
+
+def in_which_object_it_is(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        HELD[0] = SECOND
+    return HELD[0] is FIRST
+
+
+def in_which_list_it_is(x: Any, rng: Any) -> Any:
+    if rng.integers(2):
+        ROWS[0] = [0]
+    return ROWS[0] is ROW
+
+
+@pytest.mark.parametrize("function", [
+    in_an_attribute_of_a_counter, in_an_attribute_of_a_dict, in_what_a_dict_makes, in_the_table_of_a_set,
+    in_an_attribute_of_a_tuple, in_which_object_it_is, in_which_list_it_is,
+])  # fmt: skip
+def test_what_no_entry_of_a_container_shows_is_kept_as_well(function: Any) -> None:
+    with pytest.raises(NotEnumerableError, match="run again"):
+        enumerate_law(function, [1])
+
+
+def see(value: Any) -> bool:
+    LOG.append(1)
+    return len(LOG) > 50
+
+
+class OfTyping:
+    __module__ = "typing"
+
+    def __getitem__(self, place: Any) -> bool:
+        return see(place)
+
+
+class OfNumpy:
+    __module__ = "numpy"
+
+    def __class_getitem__(cls, place: Any) -> bool:
+        return see(place)
+
+
+class Asks(abc.ABC):  # noqa: B024
+    __module__ = "numpy"
+
+    @classmethod
+    def __subclasshook__(cls, other: type) -> bool:
+        return see(other)
+
+
+def of_numpy(self: Any, value: Any) -> bool:
+    return see(value)
+
+
+of_numpy.__module__ = "numpy"
+OF_TYPING, METHOD, OF_TWO = OfTyping(), types.MethodType(of_numpy, Box(0)), np.frompyfunc(lambda one, other: see(one), 2, 1)
+MODULE = types.ModuleType("test_module_that_makes_its_attributes")
+MODULE.__getattr__ = see  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, rng: OF_TYPING[0],
+    lambda x, rng: OfNumpy[0],
+    lambda x, rng: isinstance(x, Asks),
+    lambda x, rng: METHOD(0),
+    lambda x, rng: NAMED[0],
+    lambda x, rng: bool(OF_TWO.outer([0], [1])[0, 0]),
+    lambda x, rng: bool(OF_TWO.reduce([0, 1])),
+    lambda x, rng: MODULE.leak,
+])  # fmt: skip
+def test_code_that_names_a_library_as_its_module_is_read(function: Any) -> None:
+    """It is code of the user's all the same, and so is what `np.frompyfunc` makes of it: here it counts its calls."""
+    LOG.clear()
+    with pytest.raises(NotEnumerableError):
+        enumerate_law(lambda x, rng: (int(rng.integers(2)), function(x, rng)), [1])
 
 
 class Calls:

@@ -6,6 +6,7 @@ import ctypes
 import functools
 import math
 import os
+import signal
 import sys
 from fractions import Fraction
 from typing import Any
@@ -244,6 +245,19 @@ def test_an_import_inside_is_nothing_to_speak_of() -> None:
     def function(x: Any, rng: Any) -> int:
         import colorsys  # noqa: F401
 
+        return flip(x, rng)
+
+    opinion = run_in_child(lambda _: second_opinion(function, SPACE, LAWS)).value
+    assert opinion is not None
+    assert opinion.reaches == ()
+
+
+def test_the_timer_of_a_call_is_no_act_of_the_call() -> None:
+    """It reads how long the process waited for a processor, whenever a second on the wall ends in the middle of a call."""
+
+    def function(x: Any, rng: Any) -> int:
+        tick: Any = signal.getsignal(signal.SIGALRM)
+        tick(signal.SIGALRM, None)
         return flip(x, rng)
 
     opinion = run_in_child(lambda _: second_opinion(function, SPACE, LAWS)).value

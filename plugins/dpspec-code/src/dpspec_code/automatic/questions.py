@@ -63,8 +63,10 @@ from dpspec_code.automatic.roots import (
     PLACES,
     Roots,
     Unknown,
+    is_function_of_library,
     is_generated,
     is_library,
+    is_of_library,
 )
 from dpspec_code.automatic.spellings import number_type
 from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
@@ -427,7 +429,7 @@ class Questions:
             if isinstance(kind, (tuple, types.UnionType)):
                 self._classes(kind if isinstance(kind, tuple) else typing.get_args(kind), of_generator=of_generator)
             elif isinstance(kind, type) and type(kind) is not type:
-                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not is_library(base.__module__))
+                hooked = any("__subclasshook__" in vars(base) for base in kind.__mro__ if not is_of_library(base))
                 if of_generator or type(kind) not in METACLASSES or hooked or getattr(kind, "_is_protocol", False):
                     self._stop(_word(kind), "decides by code of its own what belongs to it")
 
@@ -514,7 +516,7 @@ class Questions:
         if kind in known.TYPES:
             return False
         self._class(kind)
-        if type(method.__func__) is types.FunctionType and not self._is_library(method.__func__):
+        if type(method.__func__) is types.FunctionType and not is_function_of_library(method.__func__):
             self._follow(method.__func__)
         return True
 
@@ -526,8 +528,6 @@ class Questions:
         if owner is None or isinstance(owner, types.ModuleType):
             module = getattr(function, "__module__", None) or getattr(owner, "__name__", "")
             self._stop(f"{module}.{function.__name__}", _OUTSIDE)
-        if isinstance(owner, np.ufunc) and function.__name__ in known.OF_TYPES:
-            return
         self._attribute(owner, function.__name__)
 
     def _given(self, function: Any, given: Any, *, keyed: bool) -> None:  # noqa: PLR0912 (one branch per kind of argument)
@@ -610,13 +610,15 @@ class Questions:
         elif kind in known.TYPES or kind is super or isinstance(owner, types.ModuleType):
             if name.startswith("_") and kind is not super and not special and name not in known.METHODS:
                 self._stop(f"{_word(owner)}.{name}", _OUTSIDE)
+            if isinstance(owner, types.ModuleType):
+                self._held_by_module(owner, name)
         elif kind is np.ndarray:
             if name not in (known.SYMBOLIC_ARRAY if owner.dtype.hasobject and _symbols(owner) else known.ARRAY):
                 self._stop(f"ndarray.{name}", _OUTSIDE)
         elif isinstance(owner, type):
             self._of_class(owner, name)
         elif isinstance(owner, np.ufunc):
-            if name not in known.OF_TYPES:
+            if name not in known.OF_TYPES or id(owner) not in known.CALLABLES:  # np.frompyfunc makes one of any code
                 self._stop(f"ufunc.{name}", _OUTSIDE)
         elif kind in (types.FunctionType, types.MethodType, types.BuiltinFunctionType) or kind in METHOD_KINDS:
             if name != "__name__":
@@ -646,6 +648,11 @@ class Questions:
                 self._stop(f"{owner.__name__}.{name}", _OUTSIDE)
         else:
             self._root(f"{owner.__name__}.{name}", found)
+
+    def _held_by_module(self, owner: types.ModuleType, name: str) -> None:
+        """Refuse an attribute that code of a module makes when it is asked for: a class of modules, or its `__getattr__`."""
+        if owner not in known.READABLE and (type(owner) is not types.ModuleType or name not in vars(owner)):
+            self._stop(f"{owner.__name__}.{name}", "is not held by the module, which may make it anew each time")
 
     def owner(self, thing: Any) -> Any:
         """What gets an attribute assigned: an object of a class of the user's, and nothing that outlives the run unseen."""

@@ -1,9 +1,8 @@
 """Roots: what code keeps that outlives a run, with a print of all that can be reached from it.
 
 Enumeration runs code many times, and its law is a law of one call. So whatever the code can reach by a name of its own (globals,
-defaults, shared variables, attributes of classes) must be the same after a run as before the first: as many values of as many
-types in as many places, one thing in two places as one thing in two places. A value that could keep more than its print shows
-is unknown, and ends the reading.
+defaults, shared variables, attributes of classes) must be the same after a run as before the first: the same objects in the same
+places, with the same values. A value that could keep more than its print shows is unknown, and ends the reading.
 """
 
 from __future__ import annotations
@@ -96,7 +95,7 @@ class Roots:
             return kind, value.tobytes()
         if isinstance(value, type) and _is_asked_itself(value):
             raise Unknown("a class that is asked itself by its operators")
-        if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or kind.__module__ == "typing":
+        if isinstance(value, (types.ModuleType, types.FunctionType, type, np.ufunc, np.dtype)) or _is_of_typing(kind):
             return id(value)
         if id(value) in known.CALLABLES or value is _MAKES_GENERATORS or isinstance(value, (enum.Enum, *_DESCRIPTORS)):
             if isinstance(value, enum.Enum):
@@ -111,7 +110,7 @@ class Roots:
         seen[id(value)] = len(seen)
         if kind not in (tuple, frozenset):
             changing.append(None)
-        return kind, self._print_parts(value, kind, changing, seen)
+        return kind, id(value), self._print_parts(value, kind, changing, seen)
 
     def _print_parts(  # noqa: PLR0911 (one line per kind)
         self, value: Any, kind: type, changing: list[None], seen: dict[int, int]
@@ -122,9 +121,12 @@ class Roots:
         if kind is np.ndarray:
             content = parts(value.flat) if value.dtype.hasobject else value.tobytes()
             return value.dtype.str, value.shape, content
-        if kind in known.BASES and issubclass(kind, (dict,)):
-            return parts(value.keys()), parts(value.values())
-        if (kind in known.BASES and issubclass(kind, (list, tuple, set, frozenset))) or kind is collections.deque:
+        if kind in known.BASES and issubclass(kind, dict):
+            beside = getattr(value, "__dict__", {}), getattr(value, "default_factory", None)
+            return parts(value.keys()), parts(value.values()), parts([*beside[0].items(), beside[1]])
+        if kind in (set, frozenset):  # the order of entries that are added later depends on the size of the table
+            return sys.getsizeof(value), parts(value)
+        if (kind in known.BASES and issubclass(kind, (list, tuple))) or kind is collections.deque:
             return parts(value)
         if kind is types.CellType:
             try:
@@ -148,7 +150,8 @@ class Roots:
         if is_library(kind.__module__) or any(base in known.TYPES for base in kind.__mro__ if base is not object):
             if not (issubclass(kind, tuple) and hasattr(kind, "_fields")):
                 raise Unknown(f"a value of type {kind.__name__}")
-            return parts(tuple.__iter__(value))
+            self.look_through(kind)
+            return parts([*tuple.__iter__(value), *getattr(value, "__dict__", {}).items()])
         self.look_through(kind)
         slots = [name for base in kind.__mro__ for name, held in vars(base).items() if type(held) is types.MemberDescriptorType]
         held = {**{name: getattr(value, name, None) for name in slots}, **getattr(value, "__dict__", {})}
@@ -184,9 +187,37 @@ def is_library(module: str) -> bool:
     return (root in sys.stdlib_module_names and root != "__main__") or root in LIBRARIES
 
 
+def is_of_library(kind: type) -> bool:
+    """Whether a class is what a library has by its name: the name of its module is what a class states, whoever wrote it.
+
+    >>> is_of_library(dict), is_of_library(type("dict", (), {"__module__": "builtins"}))
+    (True, False)
+    """
+    return is_library(kind.__module__) and _named(kind.__module__, kind.__qualname__) is kind
+
+
+def is_function_of_library(function: types.FunctionType) -> bool:
+    """Whether a function is of a library, by the module whose global names it uses and not by what it states."""
+    module = sys.modules.get(function.__module__ or "")
+    return is_library(function.__module__ or "") and module is not None and function.__globals__ is vars(module)
+
+
+def _is_of_typing(kind: type) -> bool:
+    """Whether it is a class of the module `typing`, whose objects are written in annotations."""
+    return kind.__module__ == typing.__name__ and is_of_library(kind)
+
+
+def _named(module: str, name: str) -> Any:
+    """What a module has by a qualified name; None for nothing."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
 def _is_asked_itself(kind: type) -> bool:
     """Whether operators on a class of the user's, not on its objects, run code of the user's."""
-    own = [base for base in kind.__mro__ if not is_library(base.__module__)]
+    own = [base for base in kind.__mro__ if not is_of_library(base)]
     return bool(own) and (type(kind) not in (type, *METACLASSES) or any("__class_getitem__" in vars(base) for base in own))
 
 

@@ -271,14 +271,16 @@ def _number_line(row: RiskRow, whose: str) -> str:
 def _cases(statements: Sequence[RiskStatement], *, upper: bool) -> str:
     """A probability as cases of a hundred, rounded to the side on which it stays true."""
     wanted = (Sense.AT_MOST, Sense.EQUALS) if upper else (Sense.AT_LEAST, Sense.EQUALS)
-    ends = [one.value.upper if upper else one.value.lower for one in statements if one.relation in wanted]
-    if not ends:
+    values = [one.value for one in statements if one.relation in wanted]
+    if not values:
         return ""
-    if upper:
-        end = min(ends)
-        return "no limit" if end >= 1 else f"at most {exact.rounded_up(end * 100, 3)}"
-    end = max(ends)
-    return "up to 100" if end >= 1 else f"at least {exact.rounded_down(end * 100, 3)}"
+    if not upper:
+        end = max(value.lower for value in values)
+        return "up to 100" if end >= 1 else f"at least {exact.rounded_down(end * 100, 3)}"
+    if min(value.lower for value in values) >= 1:
+        return "no limit"
+    most = exact.rounded_up(min(value.upper for value in values) * 100, 3)
+    return "practically no limit" if exact.number(most) >= 100 else f"at most {most}"
 
 
 MOST_MARGINS = 6

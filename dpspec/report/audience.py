@@ -200,8 +200,12 @@ def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLIS
     """The first sentence of a page on a claim whose space or mechanism may be invented."""
     told: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
+        return str(told[_made_up(stand_ins)])
     return str(told[_key_of(word, stand_ins)])
+
+
+def _made_up(stand_ins: Sequence[str]) -> str:
+    return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
 
 
 def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
@@ -212,7 +216,7 @@ def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
+        return _made_up(stand_ins)
     return _key_of(word, stand_ins)
 
 
@@ -420,20 +424,21 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
             f"{mechanism}, knows nothing else of the data, and {suprema}"
         )
         yield (
-            "Frequentist: a test of one distribution against the other at level a has at most the power below. Bayesian: with any "
-            "prior on the two, the posterior of the true one exceeds F times its prior with at most the probability below, over "
-            "the release of data drawn from it; over the prior predictive law it is that probability divided by F."
+            "Frequentist: a test of one distribution against the other at level a has at most the power below. Bayesian: with "
+            "any prior on the two, the posterior of the true one exceeds F times its prior with at most the probability below, "
+            "over the release of data drawn from it; over the prior predictive law it is that probability divided by F."
         )
         yield f"None of this bounds what an adversary finds out who knows more of the data than that. {KEPT}"
     else:
         yield (
-            f"For two datasets at distance {step.distance} {said}. The adversary knows both datasets and {mechanism}, and {suprema}"
+            f"For two datasets at distance {step.distance} {said}. The adversary knows both datasets and {mechanism}, and "
+            f"{suprema}"
         )
         yield (
             "Frequentist: a test of one dataset against the other at level a has at most the power below; by mixing, that holds "
-            "for unknown other records too wherever the divergence is quasi-convex. Bayesian: with the other records known and any "
-            "prior on one, the posterior of the true record exceeds F times its prior with at most the probability below, over the "
-            "release of the true data; over the prior predictive law it is that probability divided by F."
+            "for unknown other records too wherever the divergence is quasi-convex. Bayesian: with the other records known and "
+            "any prior on one, the posterior of the true record exceeds F times its prior with at most the probability below, "
+            "over the release of the true data; over the prior predictive law it is that probability divided by F."
         )
         yield (
             "None of this bounds the change from prior to posterior for an adversary who does not know the other records: "

@@ -227,8 +227,8 @@ def bracket_in_words(value: Bracket) -> str:
 
 
 ROUNDING = 1e-15
-"""A number whose relative difference from a short decimal is at most this, a few units in the last place of a double, differs from
-it by rounding alone, and is shown as that decimal."""
+"""A number whose relative difference from a short decimal is at most this, a few units in the last place of a double, differs
+from it by rounding alone, and is shown as that decimal."""
 
 
 def end_in_words(value: Number, digits: int, *, up: bool) -> str:

@@ -15,7 +15,7 @@ from dpspec import read
 from dpspec.api import build, document_at
 from dpspec.base.exact import number
 from dpspec.base.words import Word
-from dpspec.report.audience import audience_data, catalogue
+from dpspec.report.audience import audience_data, catalogue, public_standing
 from dpspec.verifier.standing import Standing
 
 STANDINGS = (
@@ -75,6 +75,14 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
     small = told(Word.MINIATURE, mechanism=mechanism, extra=extra)[0]
     assert ("made up" in small) is ("mechanism" in blocks)
     assert "we have not shown it" in small
+
+
+@pytest.mark.parametrize("blocks", [("space",), ("mechanism",), ("space", "mechanism")])
+def test_a_page_names_all_that_is_made_up(blocks):
+    """A release of our own, on data of a form of our own, was said to keep the promise without a word about the data."""
+    said = public_standing(Word.VERIFIED, blocks)
+    assert ("how the release is really made" in said) is ("mechanism" in blocks)
+    assert ("what the real data look like" in said) is ("space" in blocks)
 
 
 def test_a_limit_is_that_of_the_best_test(told):
@@ -161,7 +169,8 @@ def test_equal_laws_of_a_release_do_not_silence_those_who_know_more(told):
     ("distance", "change", "what"),
     [
         ('{ type = "hamming-ordered" }', "what the data of one person add", "yours (one person)"),
-        ('{ type = "within-distance", of = { type = "hamming-ordered" }, most = 1 }', "what the data of one person add", "yours (one"),
+        ('{ type = "within-distance", of = { type = "hamming-ordered" }, most = 1 }', "what the data of one person add",
+         "yours (one person)"),
         ('{ type = "within-distance", of = { type = "hamming-ordered" }, most = 2 }', "the changes that it covers",
          "what changes of distance 1 or less can touch"),
         ('{ type = "neighbour", relation = { type = "listed-pairs", pairs = [[[0, 0], [1, 1]]] } }', "the changes that it covers",

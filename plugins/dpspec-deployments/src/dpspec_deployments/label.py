@@ -180,11 +180,21 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
         found = promise_for(spec, unit, called=own)
         if found.budget is not None:
             yield f"For one {unit} it amounts to at most {_said(found.budget)}."
-    states = [number_state(one, document.spec) for one in document.expectations]
-    if states:
-        right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
-        told = f"We computed {count(len(states), 'published number')} again. The result is the same for {right} of them"
-        yield told + (f". It differs for {wrong}." if wrong else ".")
+    if document.expectations:
+        yield _recomputed([number_state(one, document.spec) for one in document.expectations])
+
+
+def _recomputed(states: Sequence[str]) -> str:
+    """What became of the published numbers when they were computed again.
+
+    >>> _recomputed(["recomputed"])
+    'We computed 1 published number again. The result is the same.'
+    """
+    right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
+    told = f"We computed {count(len(states), 'published number')} again. "
+    if len(states) == 1:
+        return told + ("The result is the same." if right else "The result differs." if wrong else "The result is open.")
+    return told + f"The result is the same for {right} of them" + (f". It differs for {wrong}." if wrong else ".")
 
 
 def _part(part: specfile.PromisedBeside, document: SpecDocument) -> str:

@@ -518,7 +518,7 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
 
 def _diagnostics(reported: Sequence[LineFault], text: str) -> list[lsp.Diagnostic]:
     """Diagnostics at the lines of a text, at most MOST_DIAGNOSTICS of them and one that counts the others."""
-    lines = text.splitlines() or [""]
+    lines = re.split(r"\r\n?|\n", text)  # as the protocol counts them
     listed = list(reported[:MOST_DIAGNOSTICS])
     if len(reported) > MOST_DIAGNOSTICS:
         rest = f"{len(reported) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"

@@ -416,6 +416,13 @@ def test_what_a_unit_stands_for_is_told_to_people(run, tmp_path):
 ALIASED = RECORDS.replace('unit = "user-day"', 'unit = "record"')
 
 
+def test_a_limit_for_a_longer_time_is_rounded_up(run, tmp_path):
+    """It amounted to "at most epsilon is about 7.691": 7 ln(3) is 7.6903."""
+    weak = ALIASED.replace("epsilon = 1", 'epsilon = "ln(3)"')
+    written(tmp_path, "daily", facts='units = { record = "user-day" }', blocks=weak, keep=None)
+    assert "For one user-week it amounts to at most epsilon = 7.691." in said(run, tmp_path, "daily")["The number"]
+
+
 def test_a_label_without_a_number_names_none(run, folder):
     page = said(run, folder, "silent")
     assert "No number" in page["The number"]

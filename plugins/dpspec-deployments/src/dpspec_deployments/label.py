@@ -179,7 +179,8 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit, called=own)
         if found.budget is not None:
-            yield f"For one {unit} it amounts to at most {_said(found.budget)}."
+            most = _said(found.budget).replace(" is about ", " = ")  # about: rounded up, so that it is at most that
+            yield f"For one {unit} it amounts to at most {most}."
     if document.expectations:
         yield _recomputed([number_state(one, document.spec) for one in document.expectations])
 

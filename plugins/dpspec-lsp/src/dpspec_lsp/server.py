@@ -42,12 +42,24 @@ TABLES = (
     "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism", "claim", "ledger", "source",
     "deployment", "provenance", "table",
 )  # fmt: skip
-LISTS = ("miniature", "counterexample", "expect", "explained", "part", "unaccounted", "space.attributes", "budget.universe")
+LISTS = (
+    "miniature", "counterexample", "expect", "explained", "change", "source", "part", "unaccounted", "space.attributes",
+    "budget.universe",
+)  # fmt: skip
 TOP = ("schema", "id", "title")
 _FIXED = {
     "claim": ("verdict", "because", "source"), "ledger": ("parts",), "expect": ("what", "tolerance", "because", "route"),
     "explained": ("finding", "because"), "table": ("unused", "strip", "observed"), "multiverse": ("invariants",),
     "miniature": ("title",), "counterexample": ("title", "because", "mechanism"),
+    "change": ("from", "to", "because", "approved_by"), "part": ("title", "view", "share", "verdict", "because"),
+    "unaccounted": ("step", "effect", "touches", "source"),
+    "source": (
+        "id", "title", "author", "publisher", "year", "date", "read", "doi", "arxiv", "url", "version", "page", "licence", "note",
+    ),
+    "deployment": (
+        "publisher", "product", "published", "year", "region", "kind", "sector", "use", "trust", "release", "data", "access",
+        "period", "units", "prose",
+    ),
 }  # fmt: skip
 """The keys of tables that name no type."""
 

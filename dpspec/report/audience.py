@@ -209,9 +209,11 @@ def _made_up(stand_ins: Sequence[str]) -> str:
 
 
 def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
-    """The text on a claim; what is false or holds on small examples of an invented mechanism is not said of the real release."""
+    """The text on a claim; what is found of an invented mechanism or of invented data is not said of the real ones."""
     key = _STANDINGS.get(word, word.word)
-    return f"{key}_made_up" if "mechanism" in stand_ins and key in ("refuted", "miniature") else key
+    if key == "refuted" and stand_ins:
+        return f"refuted_{_made_up(stand_ins)}"
+    return f"{key}_made_up" if "mechanism" in stand_ins and key == "miniature" else key
 
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:

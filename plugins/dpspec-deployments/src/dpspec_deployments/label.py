@@ -247,7 +247,8 @@ def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | Non
         return
     if standing.is_false:
         whose = "The release that we made up" if "mechanism" in document.stand_ins else "The release"
-        yield f"{whose} is known to break the promise. What follows is about a release that would keep it."
+        where = " on data that we made up" if "space" in document.stand_ins else ""
+        yield f"{whose} is known to break the promise{where}. What follows is about a release that would keep it."
     found, of_table = at or document, at is not None and at.spec is not document.spec
     yield from audience_data(found, "public", standing, of_table=of_table)["paragraphs"][1:]
 

@@ -159,6 +159,7 @@ def test_no_one_who_knows_all_other_data_is_limited_by_a_promise_about_laws_of_t
     technical = " ".join(audience_data(document, "technical", held)["paragraphs"])
     assert "knows both distributions" in technical
     assert "other records" not in technical
+    assert "two datasets" not in technical
 
 
 def test_equal_laws_of_a_release_do_not_silence_those_who_know_more(told):

@@ -399,7 +399,11 @@ def _parse(text: str, subject: str) -> Number:
                 subject, "is no exact number", "write a rational, ln(r), c*ln(r), a sum or sqrt(...)", value=text
             )
         factor = rational(match[2] or 1, subject) * (-1 if match[1] == "-" else 1)
-        total += ln(rational(match[3], subject)) * factor if match[3] else factor
+        argument = rational(match[3], subject) if match[3] else None
+        if argument is not None and argument <= 0:
+            advice = 'write a number above 0 in ln(...), such as "ln(3)"'
+            raise ParameterError(subject, "is the logarithm of no positive number", advice, value=text)
+        total += factor if argument is None else ln(argument) * factor
         rest = rest[match.end() :]
     return total
 

@@ -238,6 +238,9 @@ class DatasetSpace(Promising, ABC):
     is_ordered: ClassVar[bool] = False
     """True when a dataset is a sequence of records, so that positions have a meaning."""
 
+    holds_laws: ClassVar[bool] = False
+    """True when an element represents a distribution of the data, which is all that an attacker knows of them."""
+
     @property
     @abstractmethod
     def units(self) -> tuple[str, ...]:

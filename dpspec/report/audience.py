@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import DpspecError, NotReachedError
-from dpspec.base.exact import Bracket, Number, rounded_up
+from dpspec.base.exact import Bracket, Number, number, rounded_up
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
 from dpspec.base.words import Word
@@ -87,6 +87,11 @@ ENGLISH = "en"
 BY_TABLE = "the number depends on the table; --universe-of TABLE gives that of one table, or of a release's report.json"
 """A message for terminals next to a public page; the page itself names no option."""
 OF_TABLE = "The budget is that of the universe of the table that was named."
+KEPT = (
+    "A probability below is not the delta of approximate privacy, and not a raw tail of the privacy loss, but the least number "
+    "above that tail which post-processing keeps."
+)
+"""The meaning of the probabilities in the table for technical readers."""
 PUBLIC = "public.toml"
 _STANDINGS = {Word.RECORDED: "refuted", Word.REFUTED: "refuted"}
 
@@ -118,6 +123,13 @@ def public_sentences(
     """
     said, spec = catalogue()[language], found.spec
     unit = _unit_in_language(_unit(found), said)
+    knows, beyond = said["knows"]["stated" if spec.space.holds_laws else "others"], [said["beyond"]["others"]]
+    if spec.space.holds_laws:
+        beyond.append(said["beyond"]["stated"])
+    else:
+        beyond.append(said["beyond"]["unit" if changes_records(spec) else "change"].format(unit=unit))
+    if found.unaccounted:
+        beyond.append(said["beyond"]["outside"])
     held = spec.multiverse.induced_by()
     if step is None:
         limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
@@ -130,8 +142,8 @@ def public_sentences(
     return (
         said["standing"][_standing_key(standing.word, found.stand_ins)],
         said["exact"][_exact_key(spec, step)].format(facts=_facts(held or (), said)),
-        said["limit"][limit].format(change=change, cases=cases_of_100),
-        said["beyond"]["outside" if found.unaccounted else "beyond"].format(unit=unit),
+        said["limit"][limit].format(knows=knows, change=change, cases=cases_of_100),
+        " ".join(beyond),
     )
 
 
@@ -194,19 +206,25 @@ def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLIS
     """The first sentence of a page on a claim whose space or mechanism may be invented."""
     told: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return str(told[f"made_up_{'mechanism' if 'mechanism' in stand_ins else 'space'}"])
+        return str(told[_made_up(stand_ins)])
     return str(told[_key_of(word, stand_ins)])
 
 
+def _made_up(stand_ins: Sequence[str]) -> str:
+    return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
+
+
 def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
-    """The text on a claim; what is false or holds on small examples of an invented mechanism is not said of the real release."""
+    """The text on a claim; what is found of an invented mechanism or of invented data is not said of the real ones."""
     key = _STANDINGS.get(word, word.word)
-    return f"{key}_made_up" if "mechanism" in stand_ins and key in ("refuted", "miniature") else key
+    if key == "refuted" and stand_ins:
+        return f"refuted_{_made_up(stand_ins)}"
+    return f"{key}_made_up" if "mechanism" in stand_ins and key == "miniature" else key
 
 
 def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
+        return _made_up(stand_ins)
     return _key_of(word, stand_ins)
 
 
@@ -234,7 +252,7 @@ def _change_key(spec: PrivacySpec, step: SmallestStep) -> str:
 def _limit(spec: PrivacySpec, step: SmallestStep, caught: Bracket | None) -> str:
     if caught is None:
         return "nothing"
-    if _tells_nothing(spec, step):
+    if _tells_nothing(spec, step) and not spec.space.holds_laws:  # who knows more of the data may see something
         return "never"
     if caught.lower >= 1:
         return "no_limit"
@@ -244,6 +262,27 @@ def _limit(spec: PrivacySpec, step: SmallestStep, caught: Bracket | None) -> str
 def _tells_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
     """Whether the laws within the step are equal; a bound of 0 says so only where 0 is the distance of equal laws alone."""
     return step.candidates.bound == 0 and spec.output_divergence.separates_laws()
+
+
+def changes_records(spec: PrivacySpec) -> bool:
+    """Whether two datasets at distance k, a whole number, are known to differ in at most k records of one unit.
+
+    Where each count of records changes by at most k, no more than k records go, and no more than k come. In a sequence, the least
+    distance must also say that no record moves to another place unseen.
+
+    >>> import dpspec as dp
+    >>> def known_of(distance):
+    ...     return changes_records(dp.spec(space=dp.bit_vectors(length=2), distance=distance, standard="pure", epsilon=1))
+    >>> known_of(dp.hamming_ordered()), known_of(dp.within_distance(of=dp.hamming_ordered(), most=2))
+    (True, False)
+    """
+    divergence = spec.input_divergence
+    steps = divergence.record_steps(spec.space)
+    if steps is not None:
+        return steps.within in (None, 1)
+    if divergence.counted_unit() is None:
+        return False
+    return not spec.space.is_ordered or divergence.least_distance(spec.space) is not None
 
 
 def _unit(found: SpecDocument) -> str:
@@ -330,9 +369,11 @@ def _numbers(spec: PrivacySpec, bound: Number | None) -> dict[str, Bracket]:
 def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket], language: str) -> Iterator[str]:
     spec, words = found.spec, catalogue()[language]
     said, unit = words["more"], _unit_in_language(_unit(found), words)
-    yield said["imagine"].format(
-        what=said["yours" if step.distance == 1 else "several"].format(unit=unit, distance=step.distance)
-    )
+    if spec.space.holds_laws:
+        yield said["stated"]
+    else:
+        what = "touched" if not changes_records(spec) else "yours" if step.distance == 1 else "several"
+        yield said["imagine"].format(what=said[what].format(unit=unit, distance=step.distance))
     known = step.candidates.distinguishing
     if known:
         yield said["known"].format(facts=_facts(known, words))
@@ -356,7 +397,8 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["nothing"]
     if found.releases > 1:
         yield said["other_releases"]
-    yield said["beyond"]
+    own = changes_records(spec) and not spec.space.holds_laws
+    yield f"{said['beyond']} {said['own']}" if own else said["beyond"]
     if step.candidates.unpromised:
         yield said["some"]
 
@@ -381,22 +423,35 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     if bound is None:
         yield "No two candidates of one universe are near each other, so that the budget speaks about none."
         return
-    yield (
-        f"For two datasets at distance {step.distance} the bound is {bound} by {thing_in_words(spec.output_divergence)} "
-        f"({budget_in_words(spec.budget)}). The adversary knows both datasets and the mechanism, all but its random bits, and "
-        "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
-    )
-    yield (
-        "Frequentist: a test of one dataset against the other at level a has at most the power below; by mixing, that holds for "
-        "unknown other records too wherever the divergence is quasi-convex. Bayesian: with the other records known and any prior "
-        "on one, the posterior of the true record exceeds F times its prior with at most the probability below, over the release "
-        "of the true data; over the prior predictive law it is that probability divided by F."
-    )
-    yield (
-        "None of this bounds the change from prior to posterior for an adversary who does not know the other records: dependence "
-        "between records carries over. A probability below is not the delta of approximate privacy, and not a raw tail of the "
-        "privacy loss, but the least number above that tail which post-processing keeps."
-    )
+    said = f"the bound is {bound} by {thing_in_words(spec.output_divergence)} ({budget_in_words(spec.budget)})"
+    mechanism = "the mechanism, all but its random bits"
+    suprema = "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
+    if spec.space.holds_laws:
+        yield (
+            f"For two distributions of the data at distance {step.distance} {said}. The adversary knows both distributions and "
+            f"{mechanism}, knows nothing else of the data, and {suprema}"
+        )
+        yield (
+            "Frequentist: a test of one distribution against the other at level a has at most the power below. Bayesian: with "
+            "any prior on the two, the posterior of the true one exceeds F times its prior with at most the probability below, "
+            "over the release of data drawn from it; over the prior predictive law it is that probability divided by F."
+        )
+        yield f"None of this bounds what an adversary finds out who knows more of the data than that. {KEPT}"
+    else:
+        yield (
+            f"For two datasets at distance {step.distance} {said}. The adversary knows both datasets and {mechanism}, and "
+            f"{suprema}"
+        )
+        yield (
+            "Frequentist: a test of one dataset against the other at level a has at most the power below; by mixing, that holds "
+            "for unknown other records too wherever the divergence is quasi-convex. Bayesian: with the other records known and "
+            "any prior on one, the posterior of the true record exceeds F times its prior with at most the probability below, "
+            "over the release of the true data; over the prior predictive law it is that probability divided by F."
+        )
+        yield (
+            "None of this bounds the change from prior to posterior for an adversary who does not know the other records: "
+            f"dependence between records carries over. {KEPT}"
+        )
     if spec.multiverse.induced_by() != ():
         yield "Only datasets of one universe are compared: the invariants themselves are outside of the guarantee."
     if found.releases > 1:
@@ -439,6 +494,15 @@ def limit(chance: Bracket, language: str = ENGLISH) -> str:
     return str(said["at_most"]).format(cases=cases(chance, language))
 
 
+def _limit_in_digits(lower: Number, upper: Number) -> str:
+    """A largest probability with six digits, which is rounded up."""
+    if upper == 0:
+        return "never"
+    if lower >= 1:
+        return "this promise sets no limit here"
+    return f"practically no limit: at most {most}" if (most := rounded_up(upper, 6)) == "1" else f"at most {most}"
+
+
 def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
@@ -452,8 +516,6 @@ def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
         table.add_column(overflow="fold", style=FAINT)
         table.add_column(no_wrap=True)
         for row in data["numbers"]:
-            most = Bracket.exactly(row["value"]["upper"]).upper
-            said = "never" if most == 0 else "this promise sets no limit here" if most >= 1 else f"at most {rounded_up(most, 6)}"
-            table.add_row(row["what"], said)
+            table.add_row(row["what"], _limit_in_digits(*(number(row["value"][end]) for end in ("lower", "upper"))))
         parts.append(table)
     return parts

@@ -361,6 +361,7 @@ def promise(found: SpecDocument | PromisedBeside) -> str:
 def promise_of(spec: PrivacySpec) -> str:
     """The sentence that five blocks make."""
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
+    things = "distributions of the data" if spec.space.holds_laws else "datasets"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
     value = spec.budget.uniform()
     if spec.budget.unpublished() is not None:
@@ -370,8 +371,8 @@ def promise_of(spec: PrivacySpec) -> str:
     else:
         limit = number_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value))
     return (
-        f"For any two datasets{agree}, the laws of the release are no further apart than {limit} times the distance of the "
-        f"datasets. One change, at distance 1: {per}. The standard is {standard}. "
+        f"For any two {things}{agree}, the laws of the release are no further apart than {limit} times the distance of the "
+        f"{things}. One change, at distance 1: {per}. The standard is {standard}. "
         f"The budget is written as {budget_in_words(spec.budget)}."
     )
 

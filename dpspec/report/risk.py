@@ -237,9 +237,6 @@ def in_words(relation: Sense, value: Bracket) -> str:
 # --- the numbers that other reports show ------------------------------------------------------------
 
 
-INSIDE = "What an attacker finds out who must choose between two datasets of one universe"
-"""The title of the numbers where facts are published exactly."""
-ANYWHERE = "What an attacker finds out who must choose between two datasets"
 KEEPING = "any mechanism that keeps the promise"
 LARGEST = "Odds and beliefs are the largest over all releases that can occur, however rare these are."
 
@@ -263,7 +260,9 @@ def file_numbers(
 
 def numbers_title(spec: PrivacySpec) -> str:
     """The title of the table of `risk_numbers`."""
-    return ANYWHERE if spec.multiverse.induced_by() == () else INSIDE
+    things = "distributions of the data" if spec.space.holds_laws else "datasets"
+    inside = "" if spec.multiverse.induced_by() == () else " of one universe"
+    return f"What an attacker finds out who must choose between two {things}{inside}"
 
 
 def numbers_data(found: RiskNumbers) -> JsonData:

@@ -31,6 +31,7 @@ Limits come first, then the parser; numbers stay exactly as written. `new_spec` 
 
 from __future__ import annotations
 
+import ast
 import codecs
 import difflib
 import hashlib
@@ -185,10 +186,10 @@ def parse(text: str) -> dict[str, Any]:
         return tomllib.loads(text, parse_float=_read_float)
     except ValueError as problem:
         found = _LINE.search(str(problem))
-        rule = re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip(".")
+        rule = _in_toml(re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip("."))
         rule = rule if len(rule) <= 200 else rule[:197] + "..."
-        line = int(found[1]) if found else len(text.splitlines())
-        lines = text.splitlines()
+        lines = text.replace("\r\n", "\n").split("\n")  # as the parser counts them
+        line = int(found[1]) if found else len(lines) - (lines[-1] == "")
         # of a table that was named by mistake nothing is quoted
         is_spec = re.search(r"^(?:schema\s*=|\[\w+\])", text, re.MULTILINE)
         shown = lines[line - 1] if is_spec and line <= len(lines) else ""
@@ -216,10 +217,18 @@ def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for ea
     """
     if "overwrite" in rule or "declare" in rule or "twice" in rule:
         return "a key occurs once in its table: delete one of the two lines"
+    if "\r" in line:
+        return "save the file with line ends of Unix (LF) or of Windows (CRLF)"
+    if "end of the line" in rule:
+        return "close the text with the quotes that it begins with, on the same line"
+    if "character" in rule:
+        return r"write a control character as an escape, such as \u0001"
     found = _ASSIGNED.fullmatch(line)
     if found is None or not found[2]:
         return "a table is a name in brackets, such as [budget]; its keys are written as key = value, texts in double quotes"
     key, value = found[1], found[2]
+    if not key.isascii():
+        return f"write the name of the key in letters from a to z: {key} is none"
     if value.translate(_QUOTES) != value:
         return f"use straight quotes: {key} = {value.translate(_QUOTES)}"
     if re.fullmatch(r"[\d.]+ ?%", value):
@@ -232,6 +241,19 @@ def _line_advice(line: str, rule: str) -> str:  # noqa: PLR0911 - one end for ea
     if re.fullmatch(r"[\w(][\w ()/*+.^-]*", value):
         return f'write {key} = "{value}"'
     return "texts are in double quotes, and a key occurs once in its table"
+
+
+_TABLE = re.compile(r"\(['\"].*['\"],?\)(?= twice)")
+
+
+def _in_toml(rule: str) -> str:
+    """What the parser says, with the name of a table as a file has it, and control characters by name.
+
+    >>> _in_toml("Cannot declare ('part', 'budget') twice"), _in_toml(f"Illegal character {chr(10)!r}")
+    ('Cannot declare [part.budget] twice', 'Illegal end of the line in a text')
+    """
+    rule = _TABLE.sub(lambda found: f"[{'.'.join(ast.literal_eval(found[0]))}]", rule)
+    return rule.replace(r"invalid character", "illegal character").replace(r"character '\n'", "end of the line in a text")
 
 
 def _read_float(written: str) -> Any:

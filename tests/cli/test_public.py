@@ -6,6 +6,7 @@ import decimal
 import itertools
 import re
 import string
+import tomllib
 from fractions import Fraction
 
 import pytest
@@ -14,7 +15,7 @@ from dpspec import read
 from dpspec.api import build, document_at
 from dpspec.base.exact import number
 from dpspec.base.words import Word
-from dpspec.report.audience import audience_data, catalogue
+from dpspec.report.audience import audience_data, catalogue, public_standing
 from dpspec.verifier.standing import Standing
 
 STANDINGS = (
@@ -70,10 +71,21 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
     assert said in told(mechanism=mechanism, extra=extra)[0]
     refuted = told(Word.REFUTED, mechanism=mechanism, extra=extra)[0]
     assert not re.search("keeps this promise|is kept", refuted)
-    assert ("made up" in refuted) is ("This promise is false" not in refuted) is ("mechanism" in blocks)
+    assert "made up" in refuted
+    assert "This promise is false" not in refuted
     small = told(Word.MINIATURE, mechanism=mechanism, extra=extra)[0]
     assert ("made up" in small) is ("mechanism" in blocks)
     assert "we have not shown it" in small
+
+
+@pytest.mark.parametrize("blocks", [("space",), ("mechanism",), ("space", "mechanism")])
+def test_a_page_names_all_that_is_made_up(blocks):
+    """A release of our own, on data of a form of our own, was said to keep the promise without a word about the data."""
+    for word in (Word.VERIFIED, Word.REFUTED, Word.RECORDED):
+        said = public_standing(word, blocks)
+        assert ("how the release is really made" in said) is ("mechanism" in blocks)
+        assert ("what the real data look like" in said) is ("space" in blocks)
+        assert "known to be false" not in said
 
 
 def test_a_limit_is_that_of_the_best_test(told):
@@ -128,6 +140,56 @@ def test_the_unit_of_a_relation_is_no_record(told):
         relation = f'{{ type = "{distance}", unit = "user" }}'
         said = told(space=space, input_divergence=f'{{ type = "neighbour", relation = {relation} }}')
         assert said[3].endswith("what the data of one user add.")
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr"])
+@pytest.mark.parametrize("name", ["pufferfish", "noiseless-privacy", "distributional-privacy", "coupled-worlds"])
+def test_no_one_who_knows_all_other_data_is_limited_by_a_promise_about_laws_of_the_data(specs, name, language):
+    """Noiseless privacy: the other records are the only noise, so that whoever knows them reads the secret off the release."""
+    document = read(specs / f"flavours/{name}.dpspec.toml")
+    said, held = catalogue()[language], Standing(word=Word.VERIFIED, reason="")
+    data = audience_data(document, "public", held, language)
+    text = " ".join([*data["sentences"], *data["paragraphs"]])
+    assert said["knows"]["others"] not in text
+    assert said["more"]["imagine"].split("{", maxsplit=1)[0] not in text
+    assert said["more"]["own"] not in text
+    assert said["knows"]["stated"] in data["sentences"][2]
+    assert said["beyond"]["stated"] in data["sentences"][3]
+    assert said["more"]["stated"] in data["paragraphs"]
+    technical = " ".join(audience_data(document, "technical", held)["paragraphs"])
+    assert "knows both distributions" in technical
+    assert "other records" not in technical
+    assert "two datasets" not in technical
+
+
+def test_equal_laws_of_a_release_do_not_silence_those_who_know_more(told):
+    space = '{ type = "data-laws", base = { type = "bit-vectors", length = 1 }, data_laws = [{ label = "a", listed = [{ value = '
+    space += '[0], probability = 1 }] }, { label = "b", listed = [{ value = [1], probability = 1 }] }] }'
+    blocks = {"space": space, "input_divergence": '{ type = "data-variation" }', "budget": '{ epsilon = "0" }'}
+    assert re.search(r"in at most [56] of 100 cases\.$", told(**blocks)[2])
+
+
+@pytest.mark.parametrize(
+    ("distance", "change", "what"),
+    [
+        ('{ type = "hamming-ordered" }', "what the data of one person add", "yours (one person)"),
+        ('{ type = "within-distance", of = { type = "hamming-ordered" }, most = 1 }', "what the data of one person add",
+         "yours (one person)"),
+        ('{ type = "within-distance", of = { type = "hamming-ordered" }, most = 2 }', "the changes that it covers",
+         "what changes of distance 1 or less can touch"),
+        ('{ type = "neighbour", relation = { type = "listed-pairs", pairs = [[[0, 0], [1, 1]]] } }', "the changes that it covers",
+         "what changes of distance 1 or less can touch"),
+    ],
+)  # fmt: skip
+def test_more_than_one_record_may_change_at_distance_1(distance, change, what):
+    """Of two people who may both change, an attacker was said to know one, and the promise to be about the other only."""
+    asked = build(
+        space={"type": "bit-vectors", "length": 2}, output_divergence={"type": "mult"}, budget={"epsilon": 1},
+        input_divergence=tomllib.loads(f"of = {distance}")["of"],
+    )  # fmt: skip
+    data = audience_data(asked, "public", Standing(word=Word.UNCHECKED, reason="of the test"))
+    assert f"The promise is only about {change}." in data["sentences"][3]
+    assert f"all of the data except {what}" in " ".join(data["paragraphs"])
 
 
 def test_what_is_published_comes_before_the_limit(told):
@@ -194,7 +256,7 @@ def test_a_budget_without_one_number_is_told_all_the_same(specs):
 
 def test_steps_outside_are_told(told):
     step = '[[unaccounted]]\nstep = "a threshold is chosen by hand"\neffect = "leaks"\ntouches = "budget"'
-    assert told(extra=step)[3].endswith("Some steps of the release lie outside of it.")
+    assert told(extra=step)[3].endswith("Some steps of the release lie outside of the promise.")
 
 
 # --- languages ------------------------------------------------------------------------------------
@@ -332,7 +394,7 @@ def filled(language):
     fill = {
         "facts": "the total", "change": change, "cases": "14", "unit": unit, "what": "yours", "distance": "1",
         "caught": "14", "twice": "14", "tenfold": "3", "divergence": "one person", "called": "", "reason": "none",
-        "units": "", "words": "",
+        "units": "", "words": "", "knows": said["knows"]["others"],
     }  # fmt: skip
     return {
         table: [text.format(**fill) for text in said[table].values()]

@@ -354,6 +354,9 @@ def test_every_attacker_is_explained(run, name):
         (Sense.AT_LEAST, "0.74711476", "0.74713327", "at least 0.747114"),
         (Sense.AT_LEAST, "0.99999999", "1", "at least 0.999999"),
         (Sense.AT_MOST, "0.1499999999999999999", "0.1500000000000000001", "at most 0.15"),
+        (Sense.AT_MOST, "0", "1.3956124153168e-9", "at most 1.39562E-9"),
+        (Sense.AT_LEAST, "1.3956189e-9", "1", "at least 1.39561E-9"),
+        (Sense.AT_LEAST, "0.9999999999999", "1", "at least 0.999999"),
         (Sense.AT_MOST, "1/4", "1/4", "at most 0.25"),
     ],
 )

@@ -58,6 +58,15 @@ IN_A_FILE = [
     (EPSILON, "rho = 1", 'write epsilon = "..."'),
     (EPSILON, "", "write one of"),
     (EPSILON, f"{EPSILON}\nepsilon = 2", "delete one of the two lines"),
+    (EPSILON, f"{EPSILON}\n[budget]", "cannot declare [budget] twice"),
+    (EPSILON, 'epsilon = "ln(-3)"', 'budget.epsilon=ln(-3): is the logarithm of no positive number: write a number above 0'),
+    (EPSILON, "epsilon = true", "budget.epsilon=true:"),
+    (EPSILON, 'epsilon = { value = ["1"] }', "budget.epsilon={value = [1]}:"),
+    (EPSILON, "\u03b5 = 1", "letters from a to z"),
+    (EPSILON, 'epsilon = "1', "close the text"),
+    (EPSILON, 'epsilon = "1\x00"', "as an escape, such as \\u0001"),
+    ('type = "mult"', 'type = "mult"\n# \u2028\n\nhow = mult', 'warner.dpspec.toml:21: TOML: invalid value: write how = "mult"'),
+    (GOOD, GOOD.replace("\n", "\r"), "with line ends"),
     ("[budget]", "[budgets]", "did you mean budget?"),
     ("[space]", "[dataset-space]", "did you mean space?"),
     ("[mechanism]", "mechanism", "such as [budget]"),
@@ -88,7 +97,7 @@ def ran(*words: str) -> str:
 def test_a_mistake_in_a_file(tmp_path: Path, before: str, after: str, remedy: str) -> None:
     file = tmp_path / "warner.dpspec.toml"
     file.write_text(GOOD.replace(before, after, 1), encoding="utf-8")
-    assert file.read_text(encoding="utf-8") != GOOD
+    assert file.read_bytes() != GOOD.encode()
     said = [line for line in ran("verify", str(file)).splitlines() if "dpspec.toml:" in line and ": invalid  " not in line]
     assert any(remedy in line for line in said), said
     assert all(line.partition("dpspec.toml:")[2].partition(":")[0].isdigit() for line in said), said

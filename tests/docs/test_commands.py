@@ -11,6 +11,8 @@ from pathlib import Path
 import click
 import pytest
 
+from dpspec.base.words import Word
+from dpspec.report.text import counted
 from tests.packaging.conftest import Clean
 from tests.packaging.test_tutorial import FENCE, TUTORIALS, run
 
@@ -86,6 +88,16 @@ def test_every_command_on_a_page_is_one_that_there_is():
     lines = [line for page in PAGES for line in commands(page)] + [word["command"] for word in words if "command" in word]
     assert len(lines) > 150
     assert [found for line in lines if line.startswith("dpspec ") and (found := fault(line))] == []
+
+
+def test_printed_counts_of_files_have_the_words_that_are_printed():
+    """Of the pages that no test runs, too: a report was shown with words of an earlier version."""
+    shown = [line for page in PAGES for line in re.findall(r"^[1-9][\d,]* files?: (\d.*)$", page.read_text(), re.MULTILINE)]
+    assert len(shown) > 5
+    words = {counted(word, number).removeprefix(f"{number} ") for word in Word for number in (1, 2)}
+    words |= {"as locked", "worse", "verified in this run"}  # of `dpspec lock`
+    parts = [part.strip() for line in shown for part in re.split(r"[,;]", line)]
+    assert [part for part in parts if part.lstrip("0123456789 ") not in words and part not in words] == []
 
 
 RUN_FILE = re.compile(

@@ -371,6 +371,27 @@ def test_nothing_is_blurred_where_nothing_may_be_told(run, tmp_path):
     assert "random noise" not in page
 
 
+@pytest.mark.parametrize(
+    ("standard", "budget", "said"),
+    [("d-nor", "rho = 300", "practically no limit"), ("mult", "epsilon = 30", "practically no limit"),
+     ("mult", "epsilon = inf", "no limit")],
+)  # fmt: skip
+def test_a_limit_that_is_there_is_not_called_none(run, tmp_path, standard, budget, said):
+    """Of rho = 300 one page said that there is practically no limit, and that there is none."""
+    path = tmp_path / "weak.dpspec.toml"
+    path.write_text(
+        'schema = 1\nid = "weak"\ntitle = "Weak"\nspace = { type = "bit-vectors", length = 1 }\n'
+        f'input_divergence = {{ type = "hamming-ordered" }}\noutput_divergence = {{ type = "{standard}" }}\n'
+        f"budget = {{ {budget} }}\n",
+        encoding="utf-8",
+    )
+    label = " ".join(run("label", path).out.split())
+    assert f"Right guesses in 100, with at most 5 wrong: {said} if the promise is kept" in label
+    assert ("sets practically no limit here" in label) is (said != "no limit")
+    technical = " ".join(run("explain", path, "--audience", "technical").out.split())
+    assert ("practically no limit: at most 1" in technical) is ("sets no limit here" not in technical) is (said != "no limit")
+
+
 def test_facts_are_the_publishers_only_where_every_source_is(run, folder, tmp_path):
     text = (folder / "proved.dpspec.toml").read_text(encoding="utf-8")
     two = text.replace("[provenance]", '[[source]]\nid = "list"\ntitle = "A list"\n\n[provenance]')
@@ -393,6 +414,13 @@ def test_what_a_unit_stands_for_is_told_to_people(run, tmp_path):
 
 
 ALIASED = RECORDS.replace('unit = "user-day"', 'unit = "record"')
+
+
+def test_a_limit_for_a_longer_time_is_rounded_up(run, tmp_path):
+    """It amounted to "at most epsilon is about 7.691": 7 ln(3) is 7.6903."""
+    weak = ALIASED.replace("epsilon = 1", 'epsilon = "ln(3)"')
+    written(tmp_path, "daily", facts='units = { record = "user-day" }', blocks=weak, keep=None)
+    assert "For one user-week it amounts to at most epsilon = 7.691." in said(run, tmp_path, "daily")["The number"]
 
 
 def test_a_label_without_a_number_names_none(run, folder):

@@ -1,7 +1,9 @@
 """`dpspec lsp`: what stands under a cursor is found in files that are no TOML yet; a client gets its answers."""
 
 import asyncio
+import json
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ from dpspec_lsp import server as editing
 
 from dpspec.base.errors import SpecTooLargeError
 from dpspec.extension import installed
+from dpspec.plugin import specfile
 from dpspec.specfile import reader
 
 SPECS = Path(__file__).parents[3] / "specs"
@@ -75,6 +78,27 @@ def test_hover(word, said):
     text = TYPED.replace("|", "")
     found = editing.hover(text, text.index(word) + 2, installed().registry)
     assert said in (found or "")
+
+
+def _keys(schema, definitions):
+    """The keys of a table, or of each table of a list, in any of its forms."""
+    found = set(schema.get("properties", ()))
+    inner = [definitions[schema["$ref"].rpartition("/")[2]]] if "$ref" in schema else []
+    for form in (*inner, *([schema["items"]] if "items" in schema else ()), *schema.get("oneOf", ()), *schema.get("anyOf", ())):
+        found |= _keys(form, definitions)
+    return found
+
+
+def test_all_tables_and_keys_of_the_schema_are_completed():
+    """[[part]], [[source]] and [[change]] had no keys, and the last two were no tables."""
+    schema = json.loads(resources.files("dpspec.specfile").joinpath("spec-1.schema.json").read_text(encoding="utf-8"))
+    registry, tables = installed().registry, {*schema["properties"]} - {"schema", "id", "title"}
+    offered = {name for start in ("[", "[[") for name, _ in editing.completions(start, len(start), registry)}
+    assert tables <= offered
+    for name in ("claim", "table", "explained", "change", "source", "part", "unaccounted", "deployment"):
+        keys = _keys(schema["properties"][name], schema["$defs"]) - {*specfile.BLOCK_KINDS, "mechanism"}
+        text = f"[[{name}]]\n" if name in editing.LISTS else f"[{name}]\n"
+        assert keys <= {key for key, _ in editing.completions(text, len(text), registry)}, name
 
 
 def test_nothing_that_is_typed_breaks_it():

@@ -163,7 +163,7 @@ def _block(document: SpecDocument, block: str, level: str, what: str, says: str)
     """A line about a block, marked by its provenance."""
     origin = next((one for one in document.provenance if one.block == block), None)
     if origin is None:
-        words = f"{says} (the file does not say where it has that from)"
+        words = f"{says} (source not stated)"
         return EvidenceLine(level=level, what=what, mark=OTHERS, says=words)
     because = "" if origin.because is None else f": {origin.because}"
     if origin.how == "stated":

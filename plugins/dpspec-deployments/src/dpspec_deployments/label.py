@@ -179,12 +179,23 @@ def _number(document: SpecDocument, at: SpecDocument | None) -> Iterator[str]:
     for unit in () if own is None else longer_units(own):
         found = promise_for(spec, unit, called=own)
         if found.budget is not None:
-            yield f"For one {unit} it amounts to at most {_said(found.budget)}."
-    states = [number_state(one, document.spec) for one in document.expectations]
-    if states:
-        right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
-        told = f"We computed {count(len(states), 'published number')} again. The result is the same for {right} of them"
-        yield told + (f". It differs for {wrong}." if wrong else ".")
+            most = _said(found.budget).replace(" is about ", " = ")  # about: rounded up, so that it is at most that
+            yield f"For one {unit} it amounts to at most {most}."
+    if document.expectations:
+        yield _recomputed([number_state(one, document.spec) for one in document.expectations])
+
+
+def _recomputed(states: Sequence[str]) -> str:
+    """What became of the published numbers when they were computed again.
+
+    >>> _recomputed(["recomputed"])
+    'We computed 1 published number again. The result is the same.'
+    """
+    right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
+    told = f"We computed {count(len(states), 'published number')} again. "
+    if len(states) == 1:
+        return told + ("The result is the same." if right else "The result differs." if wrong else "The result is open.")
+    return told + f"The result is the same for {right} of them" + (f". It differs for {wrong}." if wrong else ".")
 
 
 def _part(part: specfile.PromisedBeside, document: SpecDocument) -> str:
@@ -236,7 +247,8 @@ def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | Non
         return
     if standing.is_false:
         whose = "The release that we made up" if "mechanism" in document.stand_ins else "The release"
-        yield f"{whose} is known to break the promise. What follows is about a release that would keep it."
+        where = " on data that we made up" if "space" in document.stand_ins else ""
+        yield f"{whose} is known to break the promise{where}. What follows is about a release that would keep it."
     found, of_table = at or document, at is not None and at.spec is not document.spec
     yield from audience_data(found, "public", standing, of_table=of_table)["paragraphs"][1:]
 
@@ -271,14 +283,16 @@ def _number_line(row: RiskRow, whose: str) -> str:
 def _cases(statements: Sequence[RiskStatement], *, upper: bool) -> str:
     """A probability as cases of a hundred, rounded to the side on which it stays true."""
     wanted = (Sense.AT_MOST, Sense.EQUALS) if upper else (Sense.AT_LEAST, Sense.EQUALS)
-    ends = [one.value.upper if upper else one.value.lower for one in statements if one.relation in wanted]
-    if not ends:
+    values = [one.value for one in statements if one.relation in wanted]
+    if not values:
         return ""
-    if upper:
-        end = min(ends)
-        return "no limit" if end >= 1 else f"at most {exact.rounded_up(end * 100, 3)}"
-    end = max(ends)
-    return "up to 100" if end >= 1 else f"at least {exact.rounded_down(end * 100, 3)}"
+    if not upper:
+        end = max(value.lower for value in values)
+        return "up to 100" if end >= 1 else f"at least {exact.rounded_down(end * 100, 3)}"
+    if min(value.lower for value in values) >= 1:
+        return "no limit"
+    most = exact.rounded_up(min(value.upper for value in values) * 100, 3)
+    return "practically no limit" if exact.number(most) >= 100 else f"at most {most}"
 
 
 MOST_MARGINS = 6

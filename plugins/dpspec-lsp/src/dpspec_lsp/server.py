@@ -42,12 +42,24 @@ TABLES = (
     "space", "multiverse", "input_divergence", "output_divergence", "budget", "mechanism", "claim", "ledger", "source",
     "deployment", "provenance", "table",
 )  # fmt: skip
-LISTS = ("miniature", "counterexample", "expect", "explained", "part", "unaccounted", "space.attributes", "budget.universe")
+LISTS = (
+    "miniature", "counterexample", "expect", "explained", "change", "source", "part", "unaccounted", "space.attributes",
+    "budget.universe",
+)  # fmt: skip
 TOP = ("schema", "id", "title")
 _FIXED = {
     "claim": ("verdict", "because", "source"), "ledger": ("parts",), "expect": ("what", "tolerance", "because", "route"),
     "explained": ("finding", "because"), "table": ("unused", "strip", "observed"), "multiverse": ("invariants",),
     "miniature": ("title",), "counterexample": ("title", "because", "mechanism"),
+    "change": ("from", "to", "because", "approved_by"), "part": ("title", "view", "share", "verdict", "because"),
+    "unaccounted": ("step", "effect", "touches", "source"),
+    "source": (
+        "id", "title", "author", "publisher", "year", "date", "read", "doi", "arxiv", "url", "version", "page", "licence", "note",
+    ),
+    "deployment": (
+        "publisher", "product", "published", "year", "region", "kind", "sector", "use", "trust", "release", "data", "access",
+        "period", "units", "prose",
+    ),
 }  # fmt: skip
 """The keys of tables that name no type."""
 
@@ -518,7 +530,7 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
 
 def _diagnostics(reported: Sequence[LineFault], text: str) -> list[lsp.Diagnostic]:
     """Diagnostics at the lines of a text, at most MOST_DIAGNOSTICS of them and one that counts the others."""
-    lines = text.splitlines() or [""]
+    lines = re.split(r"\r\n?|\n", text)  # as the protocol counts them
     listed = list(reported[:MOST_DIAGNOSTICS])
     if len(reported) > MOST_DIAGNOSTICS:
         rest = f"{len(reported) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"

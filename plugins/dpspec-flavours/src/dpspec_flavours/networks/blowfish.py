@@ -7,7 +7,7 @@ neighbour relation, given as a list of pairs, with one number for it.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 from functools import lru_cache
 from typing import Annotated, ClassVar
@@ -147,10 +147,14 @@ class Policy(Minorised):
         yield cls(edges=(("f", "m"),))
 
     def in_words(self) -> str:
-        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy"
+        return f"the value of one {self.unit} moved along {_edge_in_words(self.edges)} of a policy"
 
     def __str__(self) -> str:
         return f"{self.name} of {len(self.edges)} edges ({self.unit})"
+
+
+def _edge_in_words(edges: Sequence[object]) -> str:
+    return "the only edge" if len(edges) == 1 else f"one of the {len(edges):,} edges"
 
 
 def as_record(value: Record | str) -> Record:
@@ -262,7 +266,7 @@ class PolicyNeighbours(Relation):
 
     def in_words(self) -> str:
         held = f", with as few others as keep {'; '.join(map(str, self.constraints))}" if self.constraints else ""
-        return f"the value of one {self.unit} moved along one of the {len(self.edges)} edges of a policy{held}"
+        return f"the value of one {self.unit} moved along {_edge_in_words(self.edges)} of a policy{held}"
 
     def __str__(self) -> str:
         held = "; ".join(map(str, self.constraints))
@@ -445,8 +449,12 @@ class ListedPairs(Relation):
         """What the conformance kit checks divergences with."""
         yield cls(pairs=(((0, 0), (0, 1)), ((1, 0), (0, 1))))
 
+    def in_words(self) -> str:
+        listed = "the only listed pair" if len(self.pairs) == 1 else f"one of the {len(self.pairs):,} listed pairs"
+        return f"one dataset of {listed} replaced by the other"
+
     def __str__(self) -> str:
-        return f"a list of {len(self.pairs)} pairs"
+        return f"a list of {errors.count(len(self.pairs), 'pair')}"
 
 
 @lru_cache(maxsize=64)

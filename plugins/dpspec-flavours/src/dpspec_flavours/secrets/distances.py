@@ -153,7 +153,7 @@ class DiscriminativePairs(Relation):
         return frozenset(map(frozenset, self.pairs))
 
     def in_words(self) -> str:
-        return f"one of the secrets {'; '.join(' or '.join(pair) for pair in self.pairs)}"
+        return f"a secret replaced by the other one of its pair: {'; '.join(' or '.join(pair) for pair in self.pairs)}"
 
     def __str__(self) -> str:
         return f"{self.name} ({'; '.join(' | '.join(pair) for pair in self.pairs)})"

@@ -208,6 +208,8 @@ class DataLawSpace(DatasetSpace, blocks.ListedCells, blocks.CellRecords):
     distances and queries of records are defined on it: the marginal of the attribute `prior` holds the prior fixed.
     """
 
+    holds_laws: ClassVar[bool] = True
+
     base: DatasetSpace
 
     @property

@@ -116,9 +116,9 @@ as so many answers, whatever is answered."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, FEW_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 6, 500, 24
-"""The number of further pairs of datasets of one universe that are compared, and of those with many answers; and the number of
-smallest datasets they are from. The last number is for spaces with more kinds than are listed, whose smallest datasets are almost
-alike."""
+"""The number of further pairs of datasets of one universe that are compared where several invariants may cross, and of others;
+and the number of smallest datasets they are from. The last number is for spaces with more kinds than are listed, whose smallest
+datasets are almost alike."""
 MOST_DATASETS, MOST_LOOKED_AT = 200, 2_000
 """So many of the smallest datasets are compared with each other where a theorem is compared with the law, of so many that may
 share a universe with another one."""
@@ -636,7 +636,9 @@ class _LawPairs:
         few = MOST_GROUPED if _kinds(self.spec.space) <= MOST_OF_ALL else FEW_GROUPED
         groups = _by_universe(self.spec, few).values()
         pairs = [pair for datasets in groups for pair in itertools.pairwise(datasets)]
-        most = max(FEW_SHARED, min(MOST_SHARED, MOST_ANSWERS_OF_KINDS // (2 * (self.answers + ANSWERS_OF_PAIR))))
+        most = FEW_SHARED
+        if len(self.spec.multiverse.induced_by() or ()) > 1:
+            most = max(FEW_SHARED, min(MOST_SHARED, MOST_ANSWERS_OF_KINDS // (2 * (self.answers + ANSWERS_OF_PAIR))))
         yield from pairs[:: max(1, math.ceil(len(pairs) / most))]
 
     def _exchanges(self, attaining: Attaining, costs: Sequence[Cost]) -> Iterator[ExchangedRecords]:

@@ -462,7 +462,7 @@ def test_windows_are_counted_on_any_records_with_users_and_times() -> None:
 
 @pytest.mark.parametrize(("size", "width"), [(1, 1), (2, 1), (2, 2)])
 def test_an_event_that_replaces_another_may_need_a_window_for_each(size: int, width: int) -> None:
-    """Of a fixed number of events half of the multiset difference was counted, as of users: ann at 0 and bob at 1 are two slots."""
+    """Of a fixed number of events, half of the multiset difference was counted, as of users: two events are two slots."""
     attributes = Attribute(name="user", categories=("ann", "bob")), Attribute(name="time", count=3)
     space = UnorderedRecords(attributes=attributes, unit="event", least=size, most=size)
     windows = WindowEvents(width=width)

@@ -606,6 +606,20 @@ def rounded_up(value: Number, digits: int = 4) -> str:
     return _for_people(_outward(value, ROUND_CEILING, digits))
 
 
+def limit_in_words(value: Number, equal: str = "") -> str:
+    """A budget or another limit for people: in exact form while that is short, else rounded up.
+
+    Args:
+        value: the number.
+        equal: what stands before an exact number, such as "= ".
+
+    >>> limit_in_words(number("263/100"), "= "), limit_in_words(number(Fraction(1, 3**70)), "= ")
+    ('= 2.63', 'at most 3.99497E-34')
+    """
+    exact = value.plain()
+    return f"at most {rounded_up(value, 6)}" if exact.startswith("about ") else f"{equal}{exact}"
+
+
 def _for_people(text: str) -> str:
     """Without zeros at its end, and without an exponent where the number is neither tiny nor huge."""
     size = Decimal(text).adjusted() if text not in {"inf", "-inf"} else 99

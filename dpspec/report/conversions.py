@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count
-from dpspec.base.exact import LONGEST_EXACT, Bracket, rounded_up
+from dpspec.base.exact import Bracket, rounded_up
 from dpspec.base.types import JsonData
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
@@ -76,11 +76,10 @@ def _path(path: ConversionPath) -> JsonData:
 
 def _limit(value: Bracket, equal: str = "") -> str:
     """The number that is promised: in exact form while that is short, else rounded up; a wide bracket by both of its ends."""
-    if value.is_exact and len(str(value.lower)) <= LONGEST_EXACT:
-        return f"{equal}{number_in_words(value.lower)}"
-    if value.lower.decimal(9) == value.upper.decimal(9):
+    words = number_in_words(value.lower) if value.is_exact else bracket_in_words(value)
+    if words.startswith("about "):
         return f"at most {rounded_up(value.upper, 6)}"
-    return bracket_in_words(value)
+    return f"{equal}{words}" if value.is_exact else words
 
 
 def _parameter(divergence: Any) -> str:

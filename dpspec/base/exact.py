@@ -614,7 +614,7 @@ def limit_in_words(value: Number, equal: str = "") -> str:
         equal: what stands before an exact number, such as "= ".
 
     >>> limit_in_words(number("263/100"), "= "), limit_in_words(number(Fraction(1, 3**70)), "= ")
-    ('= 2.63', 'at most 3.99497E-34')
+    ('= 2.63', 'at most 3.99496E-34')
     """
     exact = value.plain()
     return f"at most {rounded_up(value, 6)}" if exact.startswith("about ") else f"{equal}{exact}"

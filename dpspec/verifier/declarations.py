@@ -189,7 +189,9 @@ def _check_values(invariant: Invariant, where: DatasetSpace) -> None:
         if values[x] != again:
             rule = f"returns {values[x]} and then {again} for the same dataset {x}"
             raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
-    for x, y in itertools.combinations(values, 2) if table is not None else ():
+    if table is None:
+        return
+    for x, y in itertools.combinations(values, 2):
         if (values[x] == values[y]) != (table.value(x, where) == table.value(y, where)):
             rule = f"says that it is the table {table}, and is not: x = {x}, x' = {y}"
             raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)

@@ -173,7 +173,8 @@ def coin(odds: Fraction) -> Answers:
     """Yes with odds o if so, no with odds o if not."""
     truth, lie = odds / (1 + odds), 1 / (1 + odds)
     laws = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
-    return Answers(law=laws.__getitem__, words=f"yes with probability {in_few_digits(truth)} if so, {in_few_digits(lie)} if not", most=1)
+    words = f"yes with probability {in_few_digits(truth)} if so, {in_few_digits(lie)} if not"
+    return Answers(law=laws.__getitem__, words=words, most=1)
 
 
 def _leak(strength: Fraction) -> Answers:

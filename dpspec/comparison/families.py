@@ -81,7 +81,9 @@ def cuts(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source
             yield Candidate(
                 mechanism=Answered(value=value, answers=answers),
                 words=f'ask "is it {_named(side)}?", 1 if so and 0 if not, and answer {answers.words}',
-                argument=f"of all pairs of datasets, one in the set and one outside, none is allowed less than {in_few_digits(width)}",
+                argument=(
+                    f"of all pairs of datasets, one in the set and one outside, none is allowed less than {in_few_digits(width)}"
+                ),
                 pair=(case.left, case.right),
             )
 

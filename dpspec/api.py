@@ -254,17 +254,19 @@ def compared(
 
 def _exact_judge(registry: Registry | None) -> MechanismJudge:
     """The exact engine, as comparisons use it to check a mechanism on some datasets."""
+    from dpspec.base.exact import in_few_digits
     from dpspec.verifier.exhaustive import verify as judged
 
     def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
         verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
         if verdict.witness is not None:
             seen = verdict.witness
-            found = f"refuted: d_Pr = {seen.divergence} > {seen.allowed} at d_X = {seen.distance}"
+            allowed = seen.allowed if seen.distance == 0 else f"{in_few_digits(seen.bound)} x {in_few_digits(seen.distance)}"
+            found = f"refuted: d_Pr = {seen.divergence.outward(7)} > {allowed} at d_X = {in_few_digits(seen.distance)}"
         elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
             found = f"{verdict.outcome.value}: no two of the datasets share a universe, so the guarantee says nothing about them"
         else:
-            found = f"{verdict.outcome.value}: constant {verdict.constant} on {verdict.scope}"
+            found = f"{verdict.outcome.value}: constant {verdict.constant.outward(7)} on {verdict.scope}"
         return verdict.outcome, found
 
     return judge

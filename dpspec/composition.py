@@ -16,7 +16,7 @@ import attrs
 from dpspec import laws
 from dpspec.base.display import Showable
 from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
-from dpspec.base.exact import Bracket, Number, NumberLike, number
+from dpspec.base.exact import Bracket, Number, NumberLike, limit_in_words, number
 from dpspec.base.memo import distinct, key_of
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
 from dpspec.base.words import Word
@@ -318,7 +318,7 @@ def _block(spec: PrivacySpec, name: str) -> str:
 
 def _said(spec: PrivacySpec) -> str:
     value = spec.budget.uniform()
-    return str(spec.budget) if value is None else f"{spec.budget.parameter} = {value.plain()}"
+    return str(spec.budget) if value is None else f"{spec.budget.parameter} {limit_in_words(value, '= ')}"
 
 
 def _refinement(parts: tuple[Part, ...]) -> Multiverse:

@@ -610,6 +610,35 @@ def rounded_up(value: Number, digits: int = 4) -> str:
     return _for_people(_outward(value, ROUND_CEILING, digits))
 
 
+def limit_in_words(value: Number, equal: str = "") -> str:
+    """A budget or another limit for people: in exact form while that is short, else rounded up.
+
+    Args:
+        value: the number.
+        equal: what stands before an exact number, such as "= ".
+
+    >>> limit_in_words(number("263/100"), "= "), limit_in_words(number(Fraction(1, 3**70)), "= ")
+    ('= 2.63', 'at most 3.99496E-34')
+    """
+    exact = value.plain()
+    return f"at most {rounded_up(value, 6)}" if exact.startswith("about ") else f"{equal}{exact}"
+
+
+_FEW_DIGITS = 12
+"""In a sentence, a whole number or one side of a fraction has at most so many digits."""
+
+
+def in_few_digits(value: Number | Fraction | int) -> str:
+    """A number in a sentence: in exact form while its parts have few digits, else about its decimal value.
+
+    >>> in_few_digits(Fraction(3, 4)), in_few_digits(Fraction(6121026514868071, 2251799813685248))
+    ('3/4', 'about 2.71828')
+    """
+    exact = str(number(value))
+    is_short = all(len(run) <= _FEW_DIGITS for run in re.findall(r"\d+", exact))
+    return exact if is_short else f"about {number(value).decimal()}"
+
+
 def _for_people(text: str) -> str:
     """Without zeros at its end, and without an exponent where the number is neither tiny nor huge."""
     size = Decimal(text).adjusted() if text not in {"inf", "-inf"} else 99

@@ -17,7 +17,7 @@ from typing import ClassVar
 import attrs
 
 from dpspec.base.errors import NoFormulaError
-from dpspec.base.exact import INFINITY, Bracket, Number, number
+from dpspec.base.exact import INFINITY, Bracket, Number, in_few_digits, number
 from dpspec.base.memo import memoize
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -173,20 +173,22 @@ def coin(odds: Fraction) -> Answers:
     """Yes with odds o if so, no with odds o if not."""
     truth, lie = odds / (1 + odds), 1 / (1 + odds)
     laws = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
-    return Answers(law=laws.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
+    words = f"yes with probability {in_few_digits(truth)} if so, {in_few_digits(lie)} if not"
+    return Answers(law=laws.__getitem__, words=words, most=1)
 
 
 def _leak(strength: Fraction) -> Answers:
     shown = strength / (1 + strength)
     laws = (FiniteLaw.bernoulli(0), FiniteLaw.bernoulli(shown))
-    return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, never if not", most=1)
+    return Answers(law=laws.__getitem__, words=f"yes with probability {in_few_digits(shown)} if so, never if not", most=1)
 
 
 def _above(start: Fraction, strength: Fraction) -> Answers:
     """Yes more often than at the start: from a rare answer on, standards that measure a mean allow a large change."""
     shown = (start + strength) / (1 + strength)
     laws = (FiniteLaw.bernoulli(start), FiniteLaw.bernoulli(shown))
-    return Answers(law=laws.__getitem__, words=f"yes with probability {shown} if so, {start} if not", most=1)
+    words = f"yes with probability {in_few_digits(shown)} if so, {in_few_digits(start)} if not"
+    return Answers(law=laws.__getitem__, words=words, most=1)
 
 
 def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
@@ -198,7 +200,9 @@ def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
             return None
         rates.append((rates[-1] + strength) / (1 + strength))
     laws = [FiniteLaw.bernoulli(rate) for rate in rates]
-    words = "at most 2, answered by yes with probability " + ", ".join(f"{rate} for {i}" for i, rate in enumerate(rates))
+    words = "at most 2, answered by yes with probability " + ", ".join(
+        f"{in_few_digits(rate)} for {i}" for i, rate in enumerate(rates)
+    )
     found = Answers(law=laws.__getitem__, words=words, most=2)
     return found if _within(divergence, bound, found) else None
 
@@ -206,4 +210,4 @@ def ladder(divergence: OutputDivergence, bound: Number) -> Answers | None:
 def _gaussian(strength: Fraction) -> Answers:
     variance = 1 / strength
     law = partial(DiscreteGaussianLaw, variance=variance)
-    return Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
+    return Answers(law=law, words=f"plus discrete Gaussian noise of variance {in_few_digits(variance)}")

@@ -43,7 +43,7 @@ from typing import ClassVar
 import attrs
 
 from dpspec.base.errors import DpspecError, NotEnumerableError
-from dpspec.base.exact import Number, number
+from dpspec.base.exact import Number, in_few_digits, number
 from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.parts import miniature_of
@@ -81,7 +81,9 @@ def cuts(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source
             yield Candidate(
                 mechanism=Answered(value=value, answers=answers),
                 words=f'ask "is it {_named(side)}?", 1 if so and 0 if not, and answer {answers.words}',
-                argument=f"of all pairs of datasets, one in the set and one outside, none is allowed less than {width}",
+                argument=(
+                    f"of all pairs of datasets, one in the set and one outside, none is allowed less than {in_few_digits(width)}"
+                ),
                 pair=(case.left, case.right),
             )
 
@@ -192,7 +194,10 @@ def _candidate(case: SmallCase, numbered: Numbered, answers: Answers) -> Candida
     return Candidate(
         mechanism=Answered(value=value, answers=answers),
         words=words,
-        argument=f"{numbered.reason}, and the answer spends at most {case.rate} on each {numbered.unit} of distance",
+        argument=(
+            f"{numbered.reason}, and the answer spends at most {in_few_digits(case.rate)} on each {in_few_digits(numbered.unit)} "
+            "of distance"
+        ),
         pair=(case.left, case.right),
     )
 
@@ -489,4 +494,4 @@ def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]
 def _chances_in_words(chances: Mapping[Dataset, Fraction]) -> str:
     listed = sorted(chances.items(), key=lambda item: repr(item[0]))
     more = f" and other ones for {len(listed) - CHANCES_SHOWN} more" if len(listed) > CHANCES_SHOWN else ""
-    return ", ".join(f"{chance} for {dataset}" for dataset, chance in listed[:CHANCES_SHOWN]) + more
+    return ", ".join(f"{in_few_digits(chance)} for {dataset}" for dataset, chance in listed[:CHANCES_SHOWN]) + more

@@ -18,7 +18,7 @@ from flint import arb, arb_series, ctx
 
 from dpspec.base.errors import NumericalError, ParameterError
 from dpspec.base.exact import Bracket, Number, NumberLike, ln, number, rational
-from dpspec.base.log_linear import MOST_BITS, ball, bits
+from dpspec.base.log_linear import MOST_BITS, ball, bits, dyadic
 from dpspec.base.params import Exact
 from dpspec.base.promises import is_a
 from dpspec.laws.atoms import IDENTICAL, FiniteDichotomy, Sandwich
@@ -42,8 +42,8 @@ class LineLaw(LocationLaw):
         """P(X > center + distance) for a ball of distances of at least 0."""
 
     @abstractmethod
-    def spread(self) -> float:
-        """The distance by which breakpoints are scaled."""
+    def spread(self) -> Fraction:
+        """The distance by which breakpoints are scaled: about the scale, exact in size however small or large it is."""
 
     @abstractmethod
     def span(self, precision: int) -> float:
@@ -75,9 +75,26 @@ class LineLaw(LocationLaw):
     def breakpoints(self, precision: int) -> Sequence[Fraction]:
         # The span grows with the precision, so the number of cells grows faster: each of them must shrink.
         count = precision**2 // _BITS_PER_CELL
-        mantissa, exponent = math.frexp(self.spread() * self.span(precision) / count)
-        step = Fraction(math.ceil(mantissa * 256)) * Fraction(2) ** (exponent - 8)  # few bits, so that breakpoints stay short
+        scaled = self.spread() * Fraction(self.span(precision)) / count
+        grain = _grain(scaled, _STEP_BITS)
+        step = math.ceil(scaled / grain) * grain  # few bits, so that breakpoints stay short
         return [self.center + step * i for i in range(-count, count + 1)]
+
+
+_STEP_BITS, _DOUBLE_BITS = 8, 53
+
+
+def _grain(value: Fraction, bits: int) -> Fraction:
+    """The power of 2 of which a positive number is a multiple with so many bits."""
+    size = value.numerator.bit_length() - value.denominator.bit_length()
+    return Fraction(2) ** (size + (value >= Fraction(2) ** size) - bits)
+
+
+def _rounded(value: arb) -> Fraction:
+    """A number within a ball of positive numbers, with as many bits as a double and any exponent."""
+    middle = dyadic(value.mid())
+    grain = _grain(middle, _DOUBLE_BITS)
+    return round(middle / grain) * grain
 
 
 def _center(value: NumberLike) -> Fraction:
@@ -150,8 +167,8 @@ class LaplaceLaw(LineLaw):
         """2 b^2."""
         return 2 / self.decay.enclose(precision) ** 2
 
-    def spread(self) -> float:
-        return 1 / float(self.decay)
+    def spread(self) -> Fraction:
+        return _rounded(1 / self.decay.enclose())
 
     def span(self, precision: int) -> float:
         return precision * math.log(2)
@@ -209,8 +226,8 @@ class GaussianLaw(LineLaw):
         """sigma^2."""
         return 1 / self.accuracy.enclose(precision)
 
-    def spread(self) -> float:
-        return 1 / math.sqrt(float(self.accuracy))
+    def spread(self) -> Fraction:
+        return _rounded(1 / self.accuracy.enclose().sqrt())
 
     def span(self, precision: int) -> float:
         return math.sqrt(2 * math.log(2) * precision)

@@ -466,7 +466,10 @@ class DiscreteGaussianShift(Dichotomy, Growth):
     def _epsilon_at(self, delta: Fraction, precision: int) -> Bracket:
         """ln((P(X <= m) - delta) / Q(X <= m)) for the m between whose loss and the next one it lies: with few bits more than are
         wanted, and where differences cancel with many."""
-        m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), abs(self.shift))
+        try:
+            m = self._guess(math.log(delta.numerator) - math.log(delta.denominator), abs(self.shift))
+        except (OverflowError, ZeroDivisionError):  # a variance that no double holds
+            return Dichotomy._epsilon_at(self, delta, precision)
         found = None
         for working in (precision + 32, precision + 64 + delta.denominator.bit_length()):
             with ctx.workprec(working):

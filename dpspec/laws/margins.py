@@ -10,13 +10,12 @@ On the integers the margin is a whole number and the coverage is usually more th
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.errors import ParameterError
 from dpspec.base.exact import Bracket, NumberLike, number, rational
 from dpspec.base.log_linear import ball, dyadic
 from dpspec.laws.continuous import LineLaw
@@ -99,7 +98,7 @@ def _on_the_line(law: LineLaw, wanted: Fraction) -> Margin:
         found = 2 * law.upper_tail(ball(far), _PRECISION)
         return max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
 
-    low, high = Fraction(0), _spread(law)
+    low, high = Fraction(0), law.spread()
     while outside(high)[1] > 1 - wanted:
         low, high = high, 2 * high
     while high - low > high / _FINE:
@@ -113,20 +112,6 @@ def _on_the_line(law: LineLaw, wanted: Fraction) -> Margin:
     least, most = outside(high)
     coverage = Bracket(lower=number(1 - most), upper=number(1 - least))
     return Margin(level=wanted, value=Bracket(lower=number(low), upper=number(high)), coverage=coverage)
-
-
-def _spread(law: LineLaw) -> Fraction:
-    """The scale of a law, where the search for a margin starts; its standard deviation where doubles cannot hold the scale."""
-    try:
-        found = law.spread()
-    except (ZeroDivisionError, OverflowError):
-        found = 0.0
-    if 0 < found < math.inf:
-        return Fraction(found)
-    variance = law.variance_ball(_PRECISION)
-    if variance is None:
-        raise NoFormulaError("scale", "is too small or too large for doubles", "choose another unit")
-    return dyadic(variance.sqrt().upper())
 
 
 def deviation(law: LineLaw | IntegerLaw) -> Bracket | None:

@@ -237,9 +237,9 @@ BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence", "budge
 
 
 def agreement(spec: PrivacySpec, goal: PrivacySpec) -> int:
-    """In how many blocks two specifications agree; the budget counts where the output divergence does."""
+    """In how many blocks two specifications agree; the budget, a number per unit of distance, where both divergences do."""
     same = [block for block in BLOCKS if getattr(spec, block) == getattr(goal, block)]
-    return len(same) - ("budget" in same and "output_divergence" not in same)
+    return len(same) - ("budget" in same and not {"input_divergence", "output_divergence"} <= set(same))
 
 
 # --- moving to a block ----------------------------------------------------------------------------

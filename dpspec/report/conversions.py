@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count
+from dpspec.base.exact import Bracket, rounded_up
 from dpspec.base.types import JsonData
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
@@ -73,6 +74,14 @@ def _path(path: ConversionPath) -> JsonData:
     }
 
 
+def _limit(value: Bracket, equal: str = "") -> str:
+    """The number that is promised: in exact form while that is short, else rounded up; a wide bracket by both of its ends."""
+    words = number_in_words(value.lower) if value.is_exact else bracket_in_words(value)
+    if words.startswith("about "):
+        return f"at most {rounded_up(value.upper, 6)}"
+    return f"{equal}{words}" if value.is_exact else words
+
+
 def _parameter(divergence: Any) -> str:
     return str(divergence.budget_parameters[0])
 
@@ -85,8 +94,7 @@ def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[Rende
     implied = [path for path in found.paths if not path.known]
     parts: list[RenderableType] = []
     if implied:
-        value = bracket_in_words(implied[0].value)
-        best = f"{_parameter(found.goal)} {'= ' if implied[0].value.is_exact else ''}{value}"
+        best = f"{_parameter(found.goal)} {_limit(implied[0].value, equal='= ')}"
         parts += [Text.assemble((best, "bold"), f" of {thing_in_words(found.goal)}, for every mechanism with {given}"), ""]
     else:
         parts += [Text("No formula gives a number for every mechanism.", "bold"), Text(f"From {given} to {wanted}"), ""]
@@ -96,7 +104,7 @@ def conversion_parts(found: Conversions, *, verbose: bool = False) -> list[Rende
     for needs in dict.fromkeys(path.known[0].needs for path in found.paths if path.known):
         known = [path for path in found.paths if path.known and path.known[0].needs == needs]
         parts += [Text(f"Only when {needs}", "bold"), table(known), ""]
-    parts.append(Text("Numbers are rounded for reading; the conversion is valid for neighbours, datasets at distance 1.", FAINT))
+    parts.append(Text("Limits are rounded up; the conversion is valid for neighbours, datasets at distance 1.", FAINT))
     if found.alike:
         others = ", ".join(found.alike)
         parts.append(Text(f"Other standards write {_parameter(found.goal)} too: --to {others}", FAINT))
@@ -124,8 +132,8 @@ def theorem_parts(found: TheoremNumbers) -> list[RenderableType]:
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for one in found.numbers:
-        table.add_row(Text(bracket_in_words(one.value), "bold"), f"{one.about} ({one.citation})")
-    return [*parts, table, Text("Numbers are rounded for reading; --format json has their exact forms.", FAINT)]
+        table.add_row(Text(_limit(one.value), "bold"), f"{one.about} ({one.citation})")
+    return [*parts, table, Text("Limits are rounded up; --format json has their exact forms.", FAINT)]
 
 
 def _table(paths: list[ConversionPath]) -> Table:
@@ -134,10 +142,10 @@ def _table(paths: list[ConversionPath]) -> Table:
     table.add_column(overflow="fold")
     for path in paths:
         last = path.legs[-1]
-        table.add_row(Text(bracket_in_words(path.value), "bold"), _path_steps(path))
+        table.add_row(Text(_limit(path.value), "bold"), _path_steps(path))
         formulas = [leg.conversion.formula for leg in path.legs]
         through = [
-            f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {bracket_in_words(leg.value)}"
+            f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {_limit(leg.value)}"
             for leg in path.legs[:-1]
         ]
         table.add_row("", "; then ".join(formulas))
@@ -154,7 +162,7 @@ def _short_table(paths: list[ConversionPath]) -> Table:
         table.add_column(title, overflow="fold")
     for path in paths:
         tight = "yes" if path.tight else "no"
-        table.add_row(Text(bracket_in_words(path.value), "bold"), _path_steps(path), tight, path.legs[-1].conversion.citation)
+        table.add_row(Text(_limit(path.value), "bold"), _path_steps(path), tight, path.legs[-1].conversion.citation)
     return table
 
 

@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dpspec.base.exact import limit_in_words, rounded_up
 from dpspec.base.words import Word, joint_word
 from dpspec.report import terminal
 from dpspec.report.json import bracket
@@ -61,17 +62,23 @@ def _losses(found: Composition | PrivacyAccount) -> list[RenderableType]:
     return ["", Text("What was lost on the way", "bold"), *rows]
 
 
-def _narrow(value: Number) -> str:
-    """A number for one of two columns: exact while that is short, else its decimal value."""
+def _amount(value: Number) -> str:
+    """A number that is spent: in exact form while that is short, else rounded up."""
     words = number_in_words(value)
-    return f"about {value.decimal()}" if "(about" in words else words
+    return limit_in_words(value) if words.startswith("about ") else words
+
+
+def _narrow(value: Number) -> str:
+    """The same for one of two columns, without the exact form of what is no short decimal."""
+    words = _amount(value)
+    return f"at most {rounded_up(value, 6)}" if "(about" in words else words
 
 
 def _parts(found: Composition) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold", show_footer=True)
     total = found.spec.budget.uniform()
     parameter = found.spec.budget.parameter
-    amount = number_in_words if found.proved is None else _narrow
+    amount = _amount if found.proved is None else _narrow
     table.add_column("part", overflow="fold", footer="together")
     table.add_column("as stated", overflow="fold")
     table.add_column("one change", overflow="fold")

@@ -23,7 +23,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count, harmless
-from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, number, rounded_down, rounded_up
+from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, limit_in_words, number, rounded_down, rounded_up
 from dpspec.base.log_linear import ending_decimal
 from dpspec.base.params import parameters
 from dpspec.base.words import Word
@@ -323,7 +323,8 @@ def budget_in_words(budget: Budget) -> str:
     value = budget.uniform()
     if value is None or budget.bounds() is not None:
         return thing_in_words(budget)
-    return f"{budget.parameter} = {number_in_words(value)}"
+    words = number_in_words(value)
+    return f"{budget.parameter} {limit_in_words(value) if words.startswith('about ') else f'= {words}'}"
 
 
 def budget_in_short(budget: Budget) -> str:

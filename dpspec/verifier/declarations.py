@@ -14,6 +14,7 @@ import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from functools import lru_cache
+from typing import Any
 
 from dpspec.base.errors import DpspecError, PluginContractError
 from dpspec.base.exact import ZERO, Bracket, Number, number
@@ -43,9 +44,9 @@ def check_declared(spec: PrivacySpec) -> None:
         PluginContractError: for a declaration that an example contradicts; it names the divergence or the invariant.
     """
     _once(_check_output, spec.output_divergence)
-    _once(_check_input, spec.input_divergence, spec.space)
+    _once(_on_small_spaces, _check_distances, spec.input_divergence, spec.space)
     for invariant in spec.multiverse.induced_by() or ():
-        _once(_check_invariant, invariant, spec.space)
+        _once(_on_small_spaces, _check_values, invariant, spec.space)
 
 
 def _once(check: Callable[..., None], *arguments: object) -> None:
@@ -118,21 +119,35 @@ def _check_score(divergence: OutputDivergence, found: Mapping[tuple[int, int], B
             _refuse(divergence, "score", f"d = {found[one]} for the smaller score, {found[other]} for the larger")
 
 
-def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
-    for where in _small(divergence, space):
-        listed = _listed(where)
-        found = {(x, y): _distance(divergence, x, y, where) for x, y in itertools.permutations(listed, 2)}
-        for (x, y), there in found.items():
-            if divergence.is_symmetric and there != found[y, x]:
-                _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {found[y, x]} for x = {x}, x' = {y}")
-            is_whole = there.is_infinite or (there.is_rational and there.as_fraction().denominator == 1)
-            if divergence.is_integral and not is_whole:
-                _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
-            if not there.is_infinite:
-                _check_price(divergence, x, y, there, where)
-        for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
-            if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
-                _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
+def _on_small_spaces(check: Callable[[Any, DatasetSpace], None], block: InputDivergence | Invariant, space: DatasetSpace) -> None:
+    """Run a check on each small space; where the datasets are those of another one, what a block cannot read says nothing.
+
+    A function in Python may be a table of the datasets of its own space, and raise anything for others.
+    """
+    for where in _small(block, space):
+        try:
+            check(block, where)
+        except PluginContractError:
+            raise
+        except Exception:
+            if where is space:
+                raise
+
+
+def _check_distances(divergence: InputDivergence, where: DatasetSpace) -> None:
+    listed = _listed(where)
+    found = {(x, y): _distance(divergence, x, y, where) for x, y in itertools.permutations(listed, 2)}
+    for (x, y), there in found.items():
+        if divergence.is_symmetric and there != found[y, x]:
+            _refuse(divergence, "is_symmetric", f"d(x, x') = {there} and d(x', x) = {found[y, x]} for x = {x}, x' = {y}")
+        is_whole = there.is_infinite or (there.is_rational and there.as_fraction().denominator == 1)
+        if divergence.is_integral and not is_whole:
+            _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
+        if not there.is_infinite:
+            _check_price(divergence, x, y, there, where)
+    for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
+        if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
+            _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
 
 
 def _check_price(divergence: InputDivergence, x: Dataset, y: Dataset, there: Number, space: DatasetSpace) -> None:
@@ -161,27 +176,25 @@ def _distance(divergence: InputDivergence, x: Dataset, y: Dataset, space: Datase
     return found
 
 
-def _check_invariant(invariant: Invariant, space: DatasetSpace) -> None:
+def _check_values(invariant: Invariant, where: DatasetSpace) -> None:
     """Its value has a hash and is the same in each call; datasets have equal values exactly where the table has that it is."""
-    table = invariant.as_marginal()
-    for where in _small(invariant, space):
-        values: dict[Dataset, Hashable] = {}
-        for x in _listed(where):
-            values[x], again = (invariant.value(x, where) for _ in range(2))
-            try:
-                hash(values[x])
-            except TypeError as fault:
-                rule = f"returns a value that has no hash: {fault}"
-                raise PluginContractError(f"invariant {invariant.name}", rule, "return a tuple", value=repr(values[x])) from fault
-            if values[x] != again:
-                rule = f"returns {values[x]} and then {again} for the same dataset {x}"
-                raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
-        if table is None:
-            continue
-        for x, y in itertools.combinations(values, 2):
-            if (values[x] == values[y]) != (table.value(x, where) == table.value(y, where)):
-                rule = f"says that it is the table {table}, and is not: x = {x}, x' = {y}"
-                raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
+    table, values = invariant.as_marginal(), dict[Dataset, Hashable]()
+    for x in _listed(where):
+        values[x], again = (invariant.value(x, where) for _ in range(2))
+        try:
+            hash(values[x])
+        except TypeError as fault:
+            rule = f"returns a value that has no hash: {fault}"
+            raise PluginContractError(f"invariant {invariant.name}", rule, "return a tuple", value=repr(values[x])) from fault
+        if values[x] != again:
+            rule = f"returns {values[x]} and then {again} for the same dataset {x}"
+            raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
+    if table is None:
+        return
+    for x, y in itertools.combinations(values, 2):
+        if (values[x] == values[y]) != (table.value(x, where) == table.value(y, where)):
+            rule = f"says that it is the table {table}, and is not: x = {x}, x' = {y}"
+            raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
 
 
 def _listed(space: DatasetSpace) -> tuple[Dataset, ...]:

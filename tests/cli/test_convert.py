@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from dpspec.base.exact import number
+
 CENSUS = ("rho=2.63", "--to", "epsilon", "--delta", "1e-10")
 
 
@@ -11,15 +13,25 @@ def test_convert_as_text(run):
     ran = run("convert", *CENSUS)
     assert ran.code == 0
     lines = ran.out.splitlines()
-    answer = "epsilon about 17.4306 of approximate differential privacy (delta = 1e-10), for every mechanism with"
-    assert lines[:2] == [answer, "rho = 2.63 of zero-concentrated differential privacy"]
-    assert lines[6].split()[:4] == ["about", "17.4306", "zcdp-to-approximate-cks", "no"]
-    for text in ("about 18.1938", "Only when the mechanism adds Gaussian noise", "about 16.742", "--to pbdp"):
+    answer = "epsilon at most 17.4306 of approximate differential privacy (delta = 1e-10), for every mechanism"
+    assert lines[:2] == [answer, "with rho = 2.63 of zero-concentrated differential privacy"]
+    assert lines[6].split()[:5] == ["at", "most", "17.4306", "zcdp-to-approximate-cks", "no"]
+    for text in ("at most 18.1939", "Only when the mechanism adds Gaussian noise", "at most 16.74", "--to pbdp"):
         assert text in ran.out
     assert "through" not in ran.out
-    told = run("convert", *CENSUS, "--verbose").out
+    told = " ".join(run("convert", *CENSUS, "--verbose").out.split())
     for text in (answer, "through", "not tight: ", "Corollary 13"):
         assert text in told
+
+
+def test_a_printed_limit_is_rounded_up(run):
+    """The mu of epsilon = 1/3 is 0.41694619...: randomised response is above the nearest decimal, 0.416946."""
+    for source, to, upper in (("epsilon=1/3", "mu", "mu"), ("epsilon=2", "rho", "rho"), ("mu=1", "epsilon", "epsilon")):
+        given = ("convert", source, "--to", to, *(("--delta", "1e-5") if to == "epsilon" else ()))
+        exact = run(*given, "--format", "json").json("convert")["paths"][0]["value"]["upper"]
+        printed = run(*given).out.split(f"{upper} at most ")[1].split()[0]
+        assert number(printed) >= number(exact)
+        assert number(printed) - number(exact) < number("1e-5")
 
 
 def test_convert_as_json(run):

@@ -79,6 +79,15 @@ def test_units_and_halves_change_the_budget_that_is_implied() -> None:
     assert short.forward.answer is not Answer.IMPLIES
 
 
+def test_the_same_number_for_another_unit_is_too_small_and_no_budget_by_universe() -> None:
+    """The two epsilons of 1 agree, so that the step to the other unit did not come nearer, and a wrong reason was printed."""
+    symmetric = block("input_divergences", "symmetric-difference")
+    found = compare(records(input_divergence=symmetric, budget=epsilon(1)), records(budget=epsilon(1))).forward
+    assert [(step.block, step.holds, step.reason) for step in found.steps if step.holds is not True] == [
+        ("budget", False, "2 > 1 as Lipschitz constants")
+    ]
+
+
 @pytest.mark.reference("B-T22", "B-D15", "B-D18")
 def test_pure_implies_concentrated_and_integer_noise_separates_back() -> None:
     concentrated = {"output_divergence": block("output_divergences", "d-nor")}

@@ -1,6 +1,7 @@
 """Families of separating mechanisms: what each finds, that it satisfies its premise everywhere, and what is said of a failure."""
 
 import itertools
+import re
 from fractions import Fraction
 
 import pytest
@@ -300,3 +301,14 @@ def test_a_family_ends_by_its_work_and_all_of_them_by_theirs():
     assert found.separation is None
     assert any("more would exceed the work limit" in words for words in found.tried)
     assert len(asked) <= 1 + MOST_OF_ALL // MOST_OF_FAMILY
+
+
+@pytest.mark.parametrize("epsilon", ["1", "1e-20"])
+def test_a_separation_is_told_without_long_fractions(epsilon: str) -> None:
+    """Odds near e were printed as 6121026514868071/2251799813685248, and a tiny budget as a fraction."""
+    blocks = bits_spec().replace(budget=budget("epsilon", epsilon))
+    leaking = blocks.replace(output_divergence=block("output_divergences", "mult-delta", delta=number("1/3").as_fraction()))
+    found = compare(leaking, blocks).forward.separation
+    assert found is not None
+    for text in (found.mechanism, found.argument, *found.checks):
+        assert not re.search(r"\d{13}", text), text

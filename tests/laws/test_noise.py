@@ -471,3 +471,13 @@ def test_faulty_staircases_are_refused():
             StaircaseLaw(**{"center": 0, "width": 3, "inner": 1, "decay": 1, **shape})
     with pytest.raises(NoFormulaError):
         StaircaseLaw(0, 3, 1, 1, is_whole=False).against(StaircaseLaw(0, 3, 2, 1, is_whole=False))
+
+
+@pytest.mark.parametrize("size", [Fraction(10) ** 700, Fraction(1, 10**700)])
+def test_variances_that_no_double_holds(size):
+    """The grid of cells and the guess of a loss divided by 0 or overflowed. Scaling the line changes no divergence."""
+    scaled = GaussianLaw(0, size).against(GaussianLaw(0, 2 * size)).total_variation(precision=16)
+    inside(scaled, 2 * (stats.norm.cdf(math.sqrt(2 * math.log(2))) - stats.norm.cdf(math.sqrt(math.log(2)))))
+    assert scaled.upper - scaled.lower < number("1/10")
+    loss = DiscreteGaussianLaw(0, size).against(DiscreteGaussianLaw(1, size)).epsilon_at(Fraction(1, 10**10))
+    assert loss.lower <= 1 / (2 * size) <= loss.upper if size < 1 else loss.upper == 0

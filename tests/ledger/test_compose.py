@@ -23,6 +23,8 @@ from dpspec.composition import Part, compose, composed_document, documents_of, p
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec, compares_sizes
 from dpspec.laws.law import FiniteLaw
+from dpspec.report.ledgers import ledger_parts
+from dpspec.report.terminal import budget_in_words, drawn
 from dpspec.specfile import read_text, to_toml
 from reproductions.ledger_2020 import files
 
@@ -58,6 +60,19 @@ def read_parts(*names, directory=SPECS):
 # --- by hand -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("budgets", "printed", "nearest"), [
+    (("sqrt(2)",) * 3, "4.24265", "4.24264"), (("sqrt(3)", "ln(2)"), "2.4252", "2.42520"),
+])  # fmt: skip
+def test_a_total_without_a_short_form_is_printed_rounded_up(budgets, printed, nearest):
+    """3 sqrt(2) = 4.242640... was printed as about 4.24264, which is less than what is spent."""
+    found = compose(parts(*map(spec, budgets)))
+    texts = [drawn(*ledger_parts(found), plain=True), budget_in_words(found.spec.budget)]
+    assert all(f"at most {printed}" in text for text in texts)
+    spent = sum(math.sqrt(2) if budget == "sqrt(2)" else math.sqrt(3) / 2 + math.log(2) / 2 for budget in budgets)
+    assert float(printed) > spent
+    assert f"{spent:.5f}" == nearest
+
+
 def test_invariants_unite():
     found = compose(
         parts(
@@ -85,7 +100,7 @@ def test_a_divergence_goes_to_the_common_one():
     found = compose(parts(spec(2), spec("1/2", divergence=DNor())))
     assert found.spec.output_divergence == DNor()
     assert float(found.spec.budget.uniform()) == pytest.approx(2 * math.tanh(1) + 0.5, rel=1e-12)
-    assert "rho = about 1.52319" in str(found.losses())
+    assert "rho at most 1.52319" in str(found.losses())
 
 
 def test_approximate_parts_add_both_numbers():
@@ -212,7 +227,7 @@ def test_conversions_lead_where_no_constant_does():
     assert simple.spec.output_divergence == better.spec.output_divergence == MultDelta(delta="2e-6")
     assert simple.spec.budget.uniform().decimal() == "6.75652"  # 1 + 1/2 + 2 sqrt(ln(10^6)/2)
     assert better.spec.budget.uniform() < simple.spec.budget.uniform()
-    assert "by zcdp-to-approximate: rho = 0.5 becomes epsilon = about 5.75652" in simple.losses()[0]
+    assert "by zcdp-to-approximate: rho = 0.5 becomes epsilon at most 5.75653" in simple.losses()[0]
 
 
 def test_at_a_distance_no_conversion_is_used():

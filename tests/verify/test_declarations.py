@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import pytest
-from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference
+from dpspec_divergences import AddRemove, Hamming, HammingOrdered, Mult, Neighbour, SymmetricDifference, UserMetric
 from dpspec_noise import Geometric
 
 from dpspec import (
@@ -23,9 +23,12 @@ from dpspec import (
 from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.blocks.input_divergence import InputDivergence, RecordSteps
+from dpspec.blocks.invariant import FunctionInvariant
+from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
+from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome
@@ -245,3 +248,21 @@ def test_declared_distances_of_the_first_party_are_symmetric() -> None:
     bits = BitVectors(length=2)
     assert HammingOrdered().is_symmetric
     assert verify(Lopsided(), claim(Mult(), HammingOrdered(), 1, bits)).outcome is Outcome.VERIFIED
+
+
+def test_a_function_that_is_a_table_of_its_own_datasets_is_not_asked_about_fewer_records() -> None:
+    """A dictionary of the pairs of three records raised KeyError for two, and `compare` ended with a traceback."""
+    space = UnorderedRecords(attributes=(SEX,), least=3, most=3)
+    datasets = list(space.datasets())
+    distances = {(x, y): int(x != y) for x in datasets for y in datasets}
+    first = {x: str(x) for x in datasets}
+    spec = PrivacySpec(
+        space=space,
+        multiverse=LevelSets(invariants=(FunctionInvariant(function=first.__getitem__, label="first"),)),
+        input_divergence=UserMetric(function=lambda x, y: distances[x, y], label="by a table"),
+        output_divergence=Mult(),
+        budget=UniformBudget(parameter="epsilon", value=number(1)),
+    )
+    check_declared(spec)
+    with pytest.raises(KeyError):
+        check_declared(spec.replace(input_divergence=UserMetric(function=lambda x, y: {}[x, y], label="by no table")))

@@ -460,6 +460,20 @@ def test_windows_are_counted_on_any_records_with_users_and_times() -> None:
     assert d.distance(events, space.dataset([*events, ("bob", "3")]), space) == 1  # type: ignore[misc]
 
 
+@pytest.mark.parametrize(("size", "width"), [(1, 1), (2, 1), (2, 2)])
+def test_an_event_that_replaces_another_may_need_a_window_for_each(size: int, width: int) -> None:
+    """Of a fixed number of events, half of the multiset difference was counted, as of users: two events are two slots."""
+    attributes = Attribute(name="user", categories=("ann", "bob")), Attribute(name="time", count=3)
+    space = UnorderedRecords(attributes=attributes, unit="event", least=size, most=size)
+    windows = WindowEvents(width=width)
+    pairs = list(itertools.combinations(space.datasets(), 2))
+    for other in (SymmetricDifference(unit="event"), Hamming(unit="event")):
+        constant = bound(windows, other, space)
+        assert constant is not None
+        ratios = [windows.distance(x, y, space) / other.distance(x, y, space).as_fraction() for x, y in pairs]
+        assert max(ratios) == constant
+
+
 # --- one direction -------------------------------------------------------------------------------
 
 

@@ -120,7 +120,7 @@ def geometric(bound: Number) -> laws.Answers:
     """Two-sided geometric noise of decay epsilon: its log-ratio is epsilon for each step, everywhere
     (Dwork, McSherry, Nissim and Smith 2006, Definition 1)."""
     law = partial(laws.TwoSidedGeometricLaw, decay=bound)
-    return laws.Answers(law=law, words=f"plus two-sided geometric noise of decay {bound}")
+    return laws.Answers(law=law, words=f"plus two-sided geometric noise of decay {exact.in_few_digits(bound)}")
 
 
 def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[laws.Answers]:
@@ -132,11 +132,14 @@ def coin(bound: Number, delta: Fraction = Fraction(0)) -> Iterator[laws.Answers]
     truth, lie = (1 - delta) * odds / (1 + odds), (1 - delta) / (1 + odds)
     if not delta:
         answers = (FiniteLaw.bernoulli(lie), FiniteLaw.bernoulli(truth))
-        yield laws.Answers(law=answers.__getitem__, words=f"yes with probability {truth} if so, {lie} if not", most=1)
+        words = f"yes with probability {exact.in_few_digits(truth)} if so, {exact.in_few_digits(lie)} if not"
+        yield laws.Answers(law=answers.__getitem__, words=words, most=1)
         return
     shown = (("surely no", lie), ("surely yes", truth))
     both = [FiniteLaw.of({sign: delta, "yes": p, "no": 1 - delta - p}) for sign, p in shown]
-    words = f"with probability {delta} what surely holds, else yes with odds of {odds} to 1 if so, 1 to {odds} if not"
+    to_one = exact.in_few_digits(odds)
+    words = f"with probability {exact.in_few_digits(delta)} what surely holds, else yes with odds of {to_one} to 1 if so"
+    words += f", 1 to {to_one} if not"
     yield laws.Answers(law=both.__getitem__, words=words, most=1)
 
 
@@ -147,7 +150,7 @@ def discrete_gaussian(bound: Number) -> laws.Answers:
     rate = square.as_fraction() if square is not None and square.is_rational else exact.dyadic((bound.enclose(64) ** 2).lower())
     variance = 1 / (2 * rate)
     law = partial(laws.DiscreteGaussianLaw, variance=variance)
-    return laws.Answers(law=law, words=f"plus discrete Gaussian noise of variance {variance}")
+    return laws.Answers(law=law, words=f"plus discrete Gaussian noise of variance {exact.in_few_digits(variance)}")
 
 
 def linear_coin(bound: Number) -> laws.Answers:
@@ -157,14 +160,16 @@ def linear_coin(bound: Number) -> laws.Answers:
     def law(i: int) -> FiniteLaw:
         return FiniteLaw.bernoulli(min(Fraction(1), rate * i))
 
-    return laws.Answers(law=law, words=f"answered by yes with probability {rate} for each 1 in it, at most 1")
+    words = f"answered by yes with probability {exact.in_few_digits(rate)} for each 1 in it, at most 1"
+    return laws.Answers(law=law, words=words)
 
 
 def gaussian(bound: Number) -> Iterator[laws.Answers]:
     """Gaussian noise of variance 1/mu^2: mu for each step, exactly."""
     if bound.is_rational:
         variance = 1 / bound.as_fraction() ** 2
-        yield laws.Answers(law=partial(_gaussian, variance), words=f"plus Gaussian noise of variance {variance}")
+        words = f"plus Gaussian noise of variance {exact.in_few_digits(variance)}"
+        yield laws.Answers(law=partial(_gaussian, variance), words=words)
 
 
 def _gaussian(variance: Fraction, center: int) -> laws.GaussianLaw:

@@ -331,7 +331,8 @@ class WindowEvents(InputDivergence):
         needed = self._windows_of(other.unit, space)
         if needed is None:
             return None
-        records = 2 if space.fixes_size(other.unit) else 1  # of the multiset difference, for each slot or user that differs
+        # Of the multiset difference: an event that goes may have another slot than one that comes, and a user has one of each.
+        records = 1 if other.unit == EVENT else 2
         factor = Fraction(needed, records) * (2 if is_a(other, Hamming) else 1)
         return number(factor), f"{needed} windows of {self.width} times cover all that one {other.unit} holds"
 

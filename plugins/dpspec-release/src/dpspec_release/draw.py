@@ -70,7 +70,6 @@ from dpspec.plugin.releases import (
     Run,
     SeededRandomness,
     SystemRandomness,
-    TableError,
     TableSource,
     UnverifiedReleaseError,
     Workers,
@@ -78,6 +77,7 @@ from dpspec.plugin.releases import (
     count_cells,
     counts_exposing,
     dataset_in,
+    dataset_of_records,
     default_memory,
     exposed_records,
     flags,
@@ -679,7 +679,9 @@ def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
     """Refuse a table that is no dataset of the space, and one about which nothing is promised."""
     space, collections = spec.space, Collections.found_in(spec.space)
     if collections is None:
-        _check_dataset(given, space, unit)
+        names = [a.name for a in given.attributes]
+        kinds = Counter({tuple(cell): count for cell, count in given.cells(names).by_category().items()})
+        dataset_of_records(list(kinds.elements()), space, unit)
     else:
         least, most = collections.total_range()
         if unit != space.units[0]:  # of units that some record holds, a table may have none
@@ -688,36 +690,6 @@ def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
         check_size(space.name, len(given), least, most)
     if spec.multiverse.induced_by() is None:
         _check_universe(given, spec, unit)
-
-
-def _check_dataset(given: Countable, space: DatasetSpace, unit: str) -> None:
-    """Refuse a table whose records are no dataset of a space in which not all collections of records are one.
-
-    A space that holds one record for each user, for example, promises nothing about a table with a user twice.
-    """
-    names = [a.name for a in given.attributes]
-    kinds = Counter({tuple(cell): count for cell, count in given.cells(names).by_category().items()})
-    if not any(_is_read_as(kinds, one, space, unit) for one in _written(list(kinds.elements()))):
-        rule = f"cannot be read as a dataset of the space {space.name} with a row for each {unit}"
-        raise TableError("table", rule, f"see `dpspec explain {space.name}` for what a dataset is")
-
-
-def _written(records: Sequence[tuple[str, ...]]) -> Iterator[Sequence[object]]:
-    """Records as a space may take them: rows, and the texts or numbers of a single column."""
-    yield records
-    if all(len(record) == 1 for record in records):
-        yield [value for (value,) in records]
-        if all(value.isdecimal() for (value,) in records):
-            yield [int(value) for (value,) in records]
-
-
-def _is_read_as(kinds: Counter[tuple[str, ...]], written: Sequence[object], space: DatasetSpace, unit: str) -> bool:
-    """Whether some dataset is what was written, and has so many records of each kind."""
-    try:
-        read = space.records(space.dataset(written), unit)
-    except (DpspecError, ValueError, TypeError):  # whose message may quote a record
-        return False
-    return Counter(tuple(map(str, record)) for record in read) == kinds
 
 
 def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:

@@ -44,7 +44,7 @@ from dpspec.grammar.tables import (
 )
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
-from dpspec.risks.engine import dataset_in
+from dpspec.risks.engine import dataset_in, dataset_of_records
 from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
 from dpspec.specfile.table_input import (
@@ -98,6 +98,7 @@ __all__ = [
     "count_cells",
     "counts_exposing",
     "dataset_in",
+    "dataset_of_records",
     "default_memory",
     "evolve",
     "exposed_records",

@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -41,9 +42,10 @@ from dpspec.base.exact import Bracket, number
 from dpspec.base.params import build
 from dpspec.base.work import limited
 from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multisets import CELLS_LISTED, all_records, check_size, count_records
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import own_attributes
-from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
+from dpspec.blocks.parts import Collections, own_attributes
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
 from dpspec.grammar.mechanism import LawsOnTables, Mechanism, SimulatedOnTables, states_itself
@@ -401,12 +403,51 @@ def dataset_in(table: Table, space: DatasetSpace) -> Dataset:
     Args:
         table: the records of the largest unit, with the members of each, where there are any.
         space: the space.
+
+    Raises:
+        NotInSpaceError: it has more records, or members of one, than the space allows.
+        TableError: it is no dataset.
     """
     if table.members is not None:
         return _of_households(table, space)
-    if len(space.units) > 1:
+    if any(a.name == MEMBERS for a in space.attributes_of(space.units[0])):
         return space.dataset([(record, ()) for record in table.records()])
-    return space.dataset(list(table.records()))
+    collections = Collections.found_in(space)
+    if collections is not None:
+        check_size(space.name, len(table), *collections.total_range())
+    return dataset_of_records(list(table.records()), space, space.units[0])
+
+
+def dataset_of_records(records: Sequence[tuple[str, ...]], space: DatasetSpace, unit: str) -> Dataset:
+    """A dataset that has these records of a unit, and no others.
+
+    Raises:
+        TableError: none is found. No record is quoted, as that of the space may be.
+    """
+    wanted = Counter(records)
+    for written in _written(records, space, unit):
+        try:
+            found = space.dataset(written)
+            read = Counter(tuple(map(str, record)) for record in space.records(found, unit))
+        except (DpspecError, ValueError, TypeError):
+            continue
+        if read == wanted:
+            return found
+    rule = f"cannot be read as a dataset of the space {space.name} with a row for each {unit}"
+    raise TableError("table", rule, f"see `dpspec explain {space.name}` for what a dataset is")
+
+
+def _written(records: Sequence[tuple[str, ...]], space: DatasetSpace, unit: str) -> Iterator[Sequence[object]]:
+    """Records as a space may take them: rows, the texts or numbers of a single column, or the counts of all cells."""
+    yield records
+    if all(len(record) == 1 for record in records):
+        yield [value for (value,) in records]
+        if all(value.isdecimal() for (value,) in records):
+            yield [int(value) for (value,) in records]
+    attributes, counts = space.attributes_of(unit), Counter[Record](records)
+    kinds = count_records(attributes)
+    if kinds is not None and kinds <= CELLS_LISTED:
+        yield [counts[record] for record in all_records(attributes)]
 
 
 def _of_households(table: Table, space: DatasetSpace) -> Dataset:

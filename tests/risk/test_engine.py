@@ -1,5 +1,6 @@
 """The risk engine: rows matched, sides left open, assumptions shown, plugins kept to their contract."""
 
+import re
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -11,7 +12,15 @@ from dpspec_divergences import HammingOrdered, Mult
 from dpspec_flavours.streams.personal import PersonalisedResponse
 from dpspec_noise import RandomisedResponse
 
-from dpspec.base.errors import AttackerMisfitError, NoFormulaError, NotReachedError, PluginContractError, TableError
+import dpspec as dp
+from dpspec.base.errors import (
+    AttackerMisfitError,
+    DpspecError,
+    NoFormulaError,
+    NotReachedError,
+    PluginContractError,
+    TableError,
+)
 from dpspec.base.exact import Bracket, ln
 from dpspec.base.work import spend
 from dpspec.blocks.budget import BudgetTable, UniformBudget
@@ -23,7 +32,7 @@ from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table, TableBuilder
 from dpspec.risks import engine, risk
-from dpspec.risks.engine import at_universe_of, dataset_of
+from dpspec.risks.engine import at_universe_of, dataset_in, dataset_of
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
@@ -200,3 +209,27 @@ def test_a_registered_table_is_read_by_the_names_of_its_columns() -> None:
     other = UnorderedRecords(attributes=(second, Attribute(name="age", categories=("1", "0"))))
     with pytest.raises(TableError, match="other columns or categories"):
         dataset_of("built", other, registry)
+
+
+BITS = dp.spaces.bit_vectors(length=3)
+CELLS = dp.spaces.contingency_tables(attributes=[{"name": "sex", "categories": ["f", "m"]}, {"name": "age", "count": 2}], most=3)
+USERS = dp.spaces.element_records(users=["ann", "bob"], elements=[{"name": "smokes", "categories": ["yes", "no"]}])
+
+
+@pytest.mark.parametrize(("space", "records", "dataset"), [
+    (BITS, [("1",), ("0",), ("1",)], (1, 0, 1)),
+    (CELLS, [("m", "0"), ("f", "1"), ("m", "0")], (0, 1, 2, 0)),
+    (USERS, [("bob", "no"), ("ann", "yes")], (("ann", "yes"), ("bob", "no"))),
+    (BITS, [("1",), ("0",)], None),
+    (CELLS, [("m", "0")] * 4, None),
+    (USERS, [("ann", "no"), ("ann", "yes")], None),
+])  # fmt: skip
+def test_a_table_is_the_dataset_with_its_records_or_none_and_no_record_is_quoted(space, records, dataset):
+    """Records of users were read as households without persons, and the first one was quoted."""
+    table = Table.from_records(records, space.attributes_of(space.units[0]))
+    if dataset is not None:
+        assert dataset_in(table, space) == dataset
+        return
+    with pytest.raises(DpspecError) as raised:
+        dataset_in(table, space)
+    assert not {"ann", "yes", "m"} & {*re.findall(r"\w+", str(raised.value))}

@@ -121,6 +121,12 @@ def test_bad_input_is_one_error(towns, options, message):
     assert message in ask(towns, towns.with_name("towns.csv"), *options, code=2)
 
 
+def test_a_table_of_more_records_than_the_space_allows_is_refused(towns):
+    """No table of the space has its counts; 2 of 2 possible kinds were said to have the same count in every table that fits."""
+    towns.write_text(towns.read_text().replace('type = "records"', 'type = "records"\nmost = 4'))
+    assert "must have a size in [0, 4]" in ask(towns, towns.with_name("towns.csv"), code=2)
+
+
 def test_what_is_no_table_of_counts_is_refused():
     assert "tables of household records" in ask("specs/topdown-2020-pl-persons.dpspec.toml", "massachusetts-1940", code=2)
 

@@ -168,6 +168,15 @@ def test_a_table_whose_law_depends_on_the_count_has_its_worst():
     assert float(Fraction(table["deviation"]["upper"])) == pytest.approx(np.sqrt(2), rel=1e-9)
 
 
+def test_the_coverage_of_a_margin_is_that_of_the_count_that_leaves_it_most_often():
+    """A count of 1 is left as it is with probability 3/4, others move by 1: all counts are within 1. Not 3/4, within 0 of one."""
+    rows = [{"count": 1, "changes": {"-1": "1/8", "0": "3/4", "1": "1/8"}}, {"count": 2, "changes": {"-1": "1/2", "1": "1/2"}}]
+    keyed = dp.cell_key(tables=[["colour"]], rows=rows, keys=8)
+    claim = dp.spec(space=dp.records(colour=2), distance="hamming", standard="pure", epsilon="1")
+    (table,) = dp.accuracy(dp.SpecDocument(id="keyed", title="Keyed counts", spec=claim, mechanism=keyed), level="1/2")["tables"]
+    assert (table["margin"]["upper"], table["coverage"]) == ("1", {"lower": "1", "upper": "1"})
+
+
 def test_a_release_of_another_specification_is_refused(files, tmp_path):
     """Its numbers would be given margins of other noise."""
     spec, table = files

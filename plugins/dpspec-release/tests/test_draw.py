@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections import Counter
 
 import polars as pl
@@ -13,7 +14,7 @@ from dpspec_release.write import write_utility
 
 import dpspec as dp
 from dpspec import installed
-from dpspec.base.errors import PluginContractError, ReleaseError, TableError
+from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
 from tests.swaps import compositions, drawn, given, spec
 
@@ -214,3 +215,108 @@ def test_no_table_is_released_under_a_promise_that_compares_it_with_none(tmp_pat
     with pytest.raises(ReleaseError, match="no universe"):
         dp.release(file, table, tmp_path / "outside")
     assert not (tmp_path / "outside").exists()
+
+
+# --- tables that are no dataset of their space -----------------------------------------------------
+
+
+NOISY = """
+schema = 1
+id = "noisy"
+title = "Noisy"
+
+[space]
+{space}
+
+[multiverse]
+invariants = []
+
+[input_divergence]
+type = "hamming"
+unit = "{unit}"
+
+[output_divergence]
+type = "mult"
+
+[budget]
+epsilon = "ln(16)"
+
+[mechanism]
+type = "geometric"
+queries = [{{ type = "marginal", attributes = ["{counted}"], unit = "{of}" }}]
+ratio = "1/2"
+unit = "{row}"
+"""
+EVENTS = {
+    "space": 'type = "event-streams"\nusers = ["ann", "bob"]\ntimes = 2\nvalues = ["visit", "call"]',
+    "unit": "user", "counted": "value", "of": "event", "row": "event",
+}  # fmt: skip
+USERS = {
+    "space": 'type = "element-records"\nusers = ["ann", "bob"]\nelements = [{ name = "smokes", categories = ["yes", "no"] }]',
+    "unit": "user", "counted": "smokes", "of": "user", "row": "user",
+}  # fmt: skip
+WEIGHTS = {
+    "space": 'type = "weighted-records"\nvalues = ["edge", "path"]\nweights = ["1/2", "2"]',
+    "unit": "record", "counted": "value", "of": "record", "row": "record",
+}  # fmt: skip
+HOMES = {
+    "space": 'type = "households"\nhousehold = [{ name = "region", categories = ["a", "b"] }]\n'
+    'person = [{ name = "sex", categories = ["f", "m"] }]\nmost = 1\nmembers = 2',
+    "unit": "household", "counted": "sex", "of": "person", "row": "person",
+}  # fmt: skip
+
+
+def noisy(tmp_path, blocks, rows):
+    """The specification, and a table with these rows."""
+    path, table = tmp_path / "noisy.dpspec.toml", tmp_path / "table.csv"
+    path.write_text(NOISY.format(**blocks), encoding="utf-8")
+    table.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path, table
+
+
+@pytest.mark.parametrize(("blocks", "rows"), [
+    (EVENTS, ["user,time,value", "ann,0,visit", "ann,0,call"]),
+    (USERS, ["user,smokes", "ann,yes", "ann,no", "bob,no"]),
+    (USERS, ["user,smokes", "ann,yes"]),
+    (WEIGHTS, ["value,weight", "edge,2", "edge,1/2"]),
+    (HOMES, ["region,sex", "a,f", "a,m", "a,m"]),
+], ids=["two events at one time", "a user twice", "a user missing", "a value twice", "more persons than fit"])  # fmt: skip
+def test_a_table_that_is_no_dataset_of_the_space_is_refused(tmp_path, unverified, blocks, rows):
+    """Nothing is promised about it: with ten events at one time, a user changed a count by ten where one was promised."""
+    path, table = noisy(tmp_path, blocks, rows)
+    with pytest.raises(DpspecError) as raised:
+        dp.release(path, table, tmp_path / "out", unverified=True)
+    assert "cannot be read as a dataset of the space" in str(raised.value) or "must have a size in [0, 2]" in str(raised.value)
+    assert not {"ann", "bob", "edge", "visit"} & {*re.findall(r"\w+", str(raised.value))}
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("blocks", "rows"), [
+    (EVENTS, ["user,time,value", "bob,1,visit", "ann,0,call"]),
+    (USERS, ["user,smokes", "bob,yes", "ann,no"]),
+    (WEIGHTS, ["value,weight", "path,2", "edge,1/2"]),
+    (HOMES, ["region,sex", "a,f", "b,m"]),
+])  # fmt: skip
+def test_a_table_in_any_order_that_is_a_dataset_is_released(tmp_path, unverified, blocks, rows):
+    report = dp.release(*noisy(tmp_path, blocks, rows), tmp_path / "out", unverified=True)
+    assert [entry["records"] for entry in report["released"]] == [2]
+
+
+def test_persons_of_a_folder_of_households_are_counted(tmp_path, unverified):
+    """A ratio of 10^-30 adds no noise, but with a chance below 10^-28. It ended with a KeyError of the mechanism."""
+    path, _ = noisy(tmp_path, {**HOMES, "space": HOMES["space"].replace("most = 1", ""), "row": "household"}, [])
+    path.write_text(path.read_text(encoding="utf-8").replace('"1/2"', f'"1/{10**30}"'), encoding="utf-8")
+    folder = tmp_path / "homes"
+    folder.mkdir()
+    (folder / "households.csv").write_text("household_id,region\n7,a\n8,b\n9,b\n", encoding="utf-8")
+    (folder / "persons.csv").write_text("household_id,sex\n8,m\n7,f\n8,m\n", encoding="utf-8")
+    dp.release(path, folder, tmp_path / "out", unverified=True)
+    released = (tmp_path / "out" / "released.csv").read_text(encoding="utf-8").splitlines()
+    assert [row.split(",")[-3:-1] for row in released[1:]] == [["f", "1"], ["m", "2"]]
+
+
+def test_a_count_of_households_is_not_taken_from_persons(tmp_path, unverified):
+    path, table = noisy(tmp_path, {**HOMES, "counted": "region", "of": "household"}, ["region,sex", "a,f"])
+    with pytest.raises(TableError, match="reads more of the space households") as raised:
+        dp.release(path, table, tmp_path / "out", unverified=True)
+    assert "=f" not in str(raised.value)

@@ -1,6 +1,9 @@
-"""Columns of very many categories: written as texts, and read back without a type of all categories for each batch."""
+"""Formats: columns of very many categories, numbers near and far, and what ends the reading of a file."""
 
 from __future__ import annotations
+
+import struct
+import threading
 
 import numpy as np
 import polars as pl
@@ -8,6 +11,7 @@ import pytest
 from dpspec_tables import formats
 from dpspec_tables.formats import Arrow, Csv, Parquet
 
+from dpspec.base.errors import LibraryError
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import MOST_LISTED, NumberedAttribute, NumberedTexts, Table
 
@@ -71,3 +75,42 @@ def test_numbers_are_found_near_and_far(numbers):
     for stranger in (-4, 1, (1 << 40) + 1):
         found = column.coded(pl.Series("value", [numbers[1], stranger]))
         assert (found.codes.tolist(), found.strangers) == ([1, -1], [str(stranger)])
+
+
+ROWS = 1000
+"""Records of one batch of an Arrow file."""
+
+
+def damaged(path):
+    """An Arrow file of four batches, of which the last lies behind the end of the file, by the list at its end."""
+    pl.DataFrame({"age": [7] * (4 * ROWS)}, schema={"age": pl.Int64}).write_ipc(
+        path, record_batch_size=ROWS, compression="uncompressed"
+    )
+    content = bytearray(path.read_bytes())
+    (length,) = struct.unpack("<i", content[-10:-6])
+    listed = range(len(content) - 10 - length, len(content) - 34)
+    blocks = [place for place in listed if ROWS * 8 <= struct.unpack_from("<qiiq", content, place)[3] < ROWS * 9]
+    struct.pack_into("<q", content, blocks[3], 2 * len(content))
+    path.write_bytes(content)
+
+
+def test_a_file_in_which_the_library_panics_is_not_read_as_one_with_fewer_records(tmp_path, monkeypatch):
+    """A table of 1,200,000 records was released as one of 524,288."""
+    path, age = tmp_path / "table.arrow", Attribute(name="age", count=10)
+    damaged(path)
+    monkeypatch.setattr(formats, "BATCH", ROWS)
+    with pytest.raises(LibraryError, match="cannot be read"):
+        list(Arrow().batches(path, [age]))
+    with pytest.raises(LibraryError, match="cannot be read"):
+        Arrow().holds(path, Table(attributes=(age,), codes={"age": np.full(3 * ROWS, 7)}))
+
+
+def test_a_reader_that_is_left_early_ends(tmp_path, monkeypatch):
+    path, age = tmp_path / "table.csv", Attribute(name="age", count=10)
+    path.write_text("age\n" + "7\n" * (4 * ROWS), encoding="utf-8")
+    monkeypatch.setattr(formats, "BATCH", ROWS)
+    before = threading.active_count()
+    batches = Csv().batches(path, [age])
+    next(batches)
+    batches.close()
+    assert threading.active_count() == before

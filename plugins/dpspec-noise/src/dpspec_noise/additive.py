@@ -315,6 +315,8 @@ def _in_order(query: Marginal, attributes: Sequence[Attribute], space: DatasetSp
 
 
 def _counted(table: tables.Countable, query: Invariant, space: DatasetSpace) -> Sequence[int] | Integers:
+    if isinstance(table, Table) and table.members is not None and getattr(query, "unit", None) == space.units[1]:
+        table = table.of_members()
     read = count_of_query(query, table.attributes, space)
     if read is not None and is_a(query, OfCells):
         return query.of_cells(table.cells(read.attributes, read.where).by_category())
@@ -326,10 +328,23 @@ def _counted(table: tables.Countable, query: Invariant, space: DatasetSpace) -> 
         raise errors.TableError(
             "table", f"has more than {LISTED} records, and {query} is no marginal of its columns", value=len(table)
         )
+    return query.answers(_dataset(table, query, space), space)
+
+
+def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
+    """The dataset that a table of few records is.
+
+    Raises:
+        TableError: it is none, as persons without their households, or households without their persons.
+    """
     lists = {a.name: list(a.values()) for a in table.attributes}
     order = [a.name for a in space.attributes_of(_unit(set(lists), space))]
-    records = [[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))]
-    return query.answers(space.dataset(records), space)
+    try:
+        return space.dataset([[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))])
+    except (errors.NotInSpaceError, KeyError):  # the message may quote a record
+        rule = f"has the columns {', '.join(lists)}, and {query} reads more of the space {space.name}"
+        advice = "give a folder with households.* and persons.*, or another unit of the mechanism"
+        raise errors.TableError("table", rule, advice) from None
 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:

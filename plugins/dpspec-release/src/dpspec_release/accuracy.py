@@ -354,22 +354,24 @@ def _worst(table: str, known: Sequence[Mapping[int, Fraction]], size: int | None
         biases.append(abs(bias))
         squares.append(sum((off * off * chance for off, chance in law.items()), Fraction(0)) - bias**2)
         ends.append(_margin(law, level))
+    margin = max(ends)
+    covered = [sum((chance for off, chance in law.items() if abs(off) <= margin), Fraction(0)) for law in known if law]
     note = "" if all(known) else "cells without a number are left out"
     return NumberAccuracy(
         table=table, numbers=size, law="depends on the true count", source="counts",
-        margin=Bracket.exactly(max(far for far, _ in ends)), margin_of_all=None,
+        margin=Bracket.exactly(margin), margin_of_all=None,
         deviation=Bracket.around(number(max(squares)).enclose().sqrt()), bias=Bracket.exactly(max(biases)),
-        coverage=Bracket.exactly(min(reached for _, reached in ends)), note=note,
+        coverage=Bracket.exactly(min(covered)), note=note,
     )  # fmt: skip
 
 
-def _margin(law: Mapping[int, Fraction], level: Fraction) -> tuple[int, Fraction]:
-    """The least m with P(|Y - n| <= m) >= level, and this probability."""
+def _margin(law: Mapping[int, Fraction], level: Fraction) -> int:
+    """The least m with P(|Y - n| <= m) >= level."""
     reached = Fraction(0)
     for far, offs in itertools.groupby(sorted(law, key=abs), key=abs):
         reached += sum((law[off] for off in offs), Fraction(0))
         if reached >= level:
-            return far, reached
+            return far
     raise PluginContractError("count_law", "has probabilities that do not sum to 1")
 
 

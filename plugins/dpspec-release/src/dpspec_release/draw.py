@@ -44,6 +44,7 @@ from dpspec.plugin import (
     PrivacySpec,
     Table,
     answers,
+    blocks,
     cell_stream,
     errors,
     grammar,
@@ -76,6 +77,7 @@ from dpspec.plugin.releases import (
     count_cells,
     counts_exposing,
     dataset_in,
+    dataset_of_records,
     default_memory,
     exposed_records,
     flags,
@@ -674,10 +676,18 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
 
 
 def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
-    """Refuse a number of records that the space does not have, and a table about which nothing is promised."""
-    collections = Collections.found_in(spec.space)
-    if collections is not None and unit == spec.space.units[0]:
-        check_size(spec.space.name, len(given), *collections.total_range())
+    """Refuse a table that is no dataset of the space, and one about which nothing is promised."""
+    space, collections = spec.space, Collections.found_in(spec.space)
+    if collections is None:
+        names = [a.name for a in given.attributes]
+        kinds = Counter({tuple(cell): count for cell, count in given.cells(names).by_category().items()})
+        dataset_of_records(list(kinds.elements()), space, unit)
+    else:
+        least, most = collections.total_range()
+        if unit != space.units[0]:  # of units that some record holds, a table may have none
+            each = blocks.nesting_of(space).most_within(unit, space.units[0])
+            least, most = 0, None if most is None or each is None else most * each
+        check_size(space.name, len(given), least, most)
     if spec.multiverse.induced_by() is None:
         _check_universe(given, spec, unit)
 
@@ -715,7 +725,10 @@ def counts_wanted(
         return None
     names = {a.name for a in attributes}
     known = (table for table in asked if table.unit == unit and table.mentions().keys() <= names)
-    return (*read, *known, *counts_exposing(spec, attributes, MOST_KINDS))
+    kinds = (
+        [Marginal(attributes=tuple(a.name for a in attributes), unit=unit)] if Collections.found_in(spec.space) is None else []
+    )
+    return (*read, *known, *kinds, *counts_exposing(spec, attributes, MOST_KINDS))
 
 
 def _views(mechanism: Mechanism, spec: PrivacySpec) -> list[Marginal]:
@@ -845,7 +858,7 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     """
     allowed = default_memory() if options.memory is None else options.memory
     by_facts = spec.multiverse.induced_by() is not None  # of other universes, the whole table says in which it lies
-    if allowed is None or not by_facts or not _can_sort(mechanism, sources):
+    if allowed is None or not by_facts or Collections.found_in(spec.space) is None or not _can_sort(mechanism, sources):
         return None
     attributes = sources[0].attributes
     if isinstance(mechanism, grammar.ReleasesCells):

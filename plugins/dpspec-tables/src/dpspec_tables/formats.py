@@ -17,9 +17,11 @@ from __future__ import annotations
 
 import csv
 import os
+import queue
+import threading
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -112,7 +114,7 @@ class PolarsFormat(tables.TableFormat):
         with _few_ahead(), readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
             rows, columns = tables.batch_size(len(attributes), BATCH), {a.name: Column(a) for a in attributes}
-            for batch in frame.collect_batches(chunk_size=rows, maintain_order=True, optimizations=self.reading()):
+            for batch in in_batches(frame, rows, self.reading()):
                 yield {name: column.coded(batch[name]) for name, column in columns.items()}
 
     def records(self, path: Path) -> int | None:
@@ -129,7 +131,7 @@ class PolarsFormat(tables.TableFormat):
             frame = self.scan(path)
             if frame.collect_schema().names() != [a.name for a in table.attributes]:
                 return False
-            for batch in frame.collect_batches(chunk_size=COMPARED, maintain_order=True, optimizations=self.reading()):
+            for batch in in_batches(frame, COMPARED, self.reading()):
                 part = slice(row, row + batch.height)
                 if not all(_are(batch[c.attribute.name], table.codes[c.attribute.name][part], c) for c in columns):
                     return False
@@ -166,6 +168,41 @@ class PolarsFormat(tables.TableFormat):
         import polars as pl
 
         self.write_frame(pl.DataFrame([labelled(table.codes[a.name], a) for a in table.attributes]), path, notes)
+
+
+def in_batches(frame: pl.LazyFrame, rows: int, reading: pl.QueryOptFlags) -> Iterator[pl.DataFrame]:
+    """The rows of a frame in their order, so many at a time.
+
+    Polars runs in a thread of its own. Its `collect_batches` ends as if all were read where the library panics, as in a damaged
+    Arrow file, and the rows that follow were left out. `sink_batches` raises what happened.
+    """
+    made: queue.Queue[pl.DataFrame | BaseException | None] = queue.Queue(1)
+    is_left = threading.Event()
+
+    def give(batch: pl.DataFrame) -> bool:
+        made.put(batch)
+        return is_left.is_set()
+
+    def run() -> None:
+        try:
+            frame.sink_batches(give, chunk_size=rows, maintain_order=True, engine="streaming", optimizations=reading)
+        except BaseException as problem:  # a panic is no Exception
+            made.put(problem)
+        else:
+            made.put(None)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    try:
+        while (batch := made.get()) is not None:
+            if isinstance(batch, BaseException):
+                raise batch
+            yield batch
+    finally:
+        is_left.set()
+        while thread.is_alive():  # it waits to give a batch, or is about to end
+            with suppress(queue.Empty):
+                made.get(timeout=0.01)
 
 
 def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tuple[int, tuple[tables.ColumnSeen, ...]]:

@@ -535,11 +535,11 @@ def _of_exchanged(rows: Iterable[RiskRow], spec: PrivacySpec, pair: SecretChange
 
     free, unit, held = set(pair.attributes), spec.space.units[0], spec.multiverse.induced_by()
 
-    def may_tell(invariant: Invariant) -> bool:
+    def may_distinguish(invariant: Invariant) -> bool:
         names, table = set(invariant.mentions()), invariant.as_marginal()
         return bool(names & free) and (table is None or table.unit != unit or bool(names - free))
 
-    if pair.told_apart or held is None or any(map(may_tell, held)):
+    if pair.distinguishing or held is None or any(map(may_distinguish, held)):
         return tuple(rows)
     return tuple(row for row in rows if dict(row.at).get("candidates") != DISTINGUISHED)
 
@@ -779,10 +779,12 @@ def order_specs(
     asked = documents if standings is None else ()
     at_once = jobs_for(jobs, len(asked))
     checked = partial(quick_standing, registry=registry if at_once == 1 else None)
-    with closing(in_order(checked, asked, at_once, ended_standing)) as stands:
-        first = [next(stands)] if at_once > 1 else []  # now other processes are at work, and this one compares meanwhile
+    with closing(in_order(checked, asked, at_once, ended_standing)) as checked_standings:
+        first = (
+            [next(checked_standings)] if at_once > 1 else []
+        )  # now other processes are at work, and this one compares meanwhile
         found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
-        known = [*first, *stands] if standings is None else standings
+        known = [*first, *checked_standings] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
 
 

@@ -142,18 +142,18 @@ def explain(
     document = as_document(name)
     if without is not None:
         return _without(document, str(without), audience, registry)
-    stands = quick_standing(document, registry)
+    status = quick_standing(document, registry)
     if audience is not None:
         at = document if universe_of is None else document_at(document, universe_of, registry)
         data = audiences.audience_data(
-            at, audience, stands, language or audiences.ENGLISH, of_table=at.spec is not document.spec
+            at, audience, status, language or audiences.ENGLISH, of_table=at.spec is not document.spec
         )  # fmt: skip
         notes = audiences.table_notes(document) if universe_of is None else ()
         return CommandAnswer(
             "explain", 0, {"audience": data}, partial(audiences.audience_parts, data, document), value=document, notes=notes
         )  # fmt: skip
-    numbers = file_numbers(document, stands, registry)
-    data = words.file_data(document, registry, stands, numbers)
+    numbers = file_numbers(document, status, registry)
+    data = words.file_data(document, registry, status, numbers)
     return CommandAnswer("explain", 0, {"file": data}, partial(words.file_parts, data, document, numbers), value=document)
 
 
@@ -238,10 +238,10 @@ def yardsticks(
     found = find_yardsticks(
         documents[0].spec, documents[1].spec, registry, at=at, largest_household=largest_household, within=within
     )
-    stands = [quick_standing(document, registry) for document in documents]
+    statuses = [quick_standing(document, registry) for document in documents]
     code, names = 0 if any(one.is_common for one in found) else 3, (documents[0].id, documents[1].id)
-    data = yardsticks.yardstick_data(found, names, registry, stands)
-    return CommandAnswer("compare", code, data, partial(yardsticks.yardstick_parts, found, names, stands), value=found)
+    data = yardsticks.yardstick_data(found, names, registry, statuses)
+    return CommandAnswer("compare", code, data, partial(yardsticks.yardstick_parts, found, names, statuses), value=found)
 
 
 def ablate(

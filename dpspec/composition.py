@@ -619,15 +619,15 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
         limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
         also = [f"{part}, {_beside(part.spec, document.spec)}" for part in document.parts]
-        limits += [f"it also promises, outside of the total: {told}" for told in also]
+        limits += [f"it also promises, outside of the total: {promise}" for promise in also]
         parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits), stand_ins=document.stand_ins))
     return tuple(parts)
 
 
 def _beside(spec: PrivacySpec, main: PrivacySpec) -> str:
     """A further promise of a file: its number, standard and unit, and its universes where they are others."""
-    told = f"{spec.budget} by {spec.output_divergence.in_words()}; one change: {spec.input_divergence.in_words()}"
-    return told if spec.multiverse == main.multiverse else f"{told}; inside {spec.multiverse}"
+    text = f"{spec.budget} by {spec.output_divergence.in_words()}; one change: {spec.input_divergence.in_words()}"
+    return text if spec.multiverse == main.multiverse else f"{text}; inside {spec.multiverse}"
 
 
 def composed_document(found: Composition, *, id: str, title: str) -> SpecDocument:

@@ -124,12 +124,12 @@ def _first_complete(cls: type) -> int:
 def _neutral(cls: type) -> frozenset[str]:
     """The names of the promises and asides of all kinds that the class belongs to."""
 
-    def told(names: str) -> set[str]:
+    def declared(names: str) -> set[str]:
         return {name for base in cls.__mro__ for name in vars(base).get(names, ())}
 
-    neutral = told("_promised") | told("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl"}
+    neutral = declared("_promised") | declared("_asides") | {"name", "_promised", "_restated", "_asides", "_abc_impl"}
     neutral.add("_attrs_cached_hash")  # room for a hash, which every class has anew
-    return frozenset(neutral - told("_restated"))
+    return frozenset(neutral - declared("_restated"))
 
 
 def _is_replaced(name: str, below: tuple[type, ...], above: tuple[type, ...]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpspec.cli.framework import formatted, jobs_option, named, picture_option, reasoned, say, tell, warn_of_parts
+from dpspec.cli.framework import emit, formatted, jobs_option, named, picture_option, reasoned, say, warn_of_parts
 
 if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
@@ -95,7 +95,7 @@ def ablate(left: str, right: str, mechanism: str | None, largest_household: int 
     warn_of_parts((first, second), "the steps are")
     with Work("judging the steps"):
         found = commands.ablate(first, second, mechanism=mechanism, largest_household=largest_household)
-    return tell(found, as_json)
+    return emit(found, as_json)
 
 
 _OF_YARDSTICK = ("largest_household", "delta", "within")
@@ -136,7 +136,7 @@ def _pair(paths: Sequence[str], derivation: str | None, picture: FigureFile | No
     if picture is not None:
         found.plot().save(picture.path)
         say(f"wrote {picture.path}", err=True)
-    tell(found, as_json, verbose)
+    emit(found, as_json, verbose)
     return code
 
 
@@ -156,7 +156,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
     asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
     with Work("looking for yardsticks"):
         found = commands.yardsticks(first, second, **asked)
-    return tell(found, as_json)
+    return emit(found, as_json)
 
 
 def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_json: bool, verbose: bool) -> int:
@@ -176,7 +176,7 @@ def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_jso
     if "picture" in given:
         found.plot().save(given["picture"].path)
         say(f"wrote {given['picture'].path}", err=True)
-    tell(found, as_json)
+    emit(found, as_json)
     return order.exit_code(found)
 
 
@@ -210,7 +210,7 @@ def convert(given: tuple[str, ...], to: str, further: tuple[str, ...], as_json: 
         installed().registry, equations(given), to, at | equations(further),
         divergence=named["divergence"], mechanism=named["mechanism"],
     )  # fmt: skip
-    tell(found, as_json, verbose)
+    emit(found, as_json, verbose)
     return 0
 
 
@@ -322,17 +322,17 @@ def risk(  # noqa: PLR0917 - one option, one argument
                 found, registry=registry, universe_of=universe_of, secret=_listed(secret), move=_listed(move),
                 exchange=_listed(exchange), within=within, change=_listed(change), members=members, **parsed(settings),
             )  # fmt: skip
-        return _told_risk(report, picture, as_json, verbose)
+        return _emit_risk(report, picture, as_json, verbose)
     if attacker is None:
         if settings or picture is not None:
             raise click.UsageError("--set and --picture need one attacker; name it: --attacker NAME")
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
-        tell(panel, as_json, verbose)
+        emit(panel, as_json, verbose)
         return 1 if panel.exceeded else 0
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
-    return _told_risk(report, picture, as_json, verbose)
+    return _emit_risk(report, picture, as_json, verbose)
 
 
 def _listed(text: str) -> tuple[str, ...]:
@@ -340,11 +340,11 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
-def _told_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
+def _emit_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
     """Print a report, and draw it where a file is named."""
     if picture is not None:
         report.plot().save(picture.path)
-    tell(report, as_json, verbose)
+    emit(report, as_json, verbose)
     return 1 if report.exceeded else 0
 
 
@@ -375,4 +375,4 @@ def recommend(tolerance: str, settings: tuple[str, ...], as_json: bool) -> int:
 
     with Work("looking for the budget"):
         found = commands.recommend(tolerance, **equations(settings))
-    return tell(found, as_json)
+    return emit(found, as_json)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from dpspec.cli.framework import formatted, say, tell
+from dpspec.cli.framework import emit, formatted, say
 
 
 @click.command(short_help="Compute the total budget of several releases of one data collection.")
@@ -85,5 +85,5 @@ def compose(  # noqa: PLR0917 - one argument for each option
     registry = installed().registry
     with Work("counting privacy losses"):
         found = engine.account_files(given, registry, like, as_promised=as_promised, delta=delta, epsilon=epsilon)
-    tell(found, as_json)
+    emit(found, as_json)
     return 0

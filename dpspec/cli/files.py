@@ -16,6 +16,7 @@ from dpspec.cli.framework import (
     OpenGroup,
     SpecPath,
     each_file,
+    emit,
     formatted,
     is_sarif,
     jobs_option,
@@ -25,7 +26,6 @@ from dpspec.cli.framework import (
     reviewed,
     say,
     say_data,
-    tell,
     warn_of_parts,
 )
 
@@ -214,7 +214,7 @@ def _locked(  # noqa: PLR0917 - one argument for each option
         words = [word.word for word in accept]
         found = compare(*(paths if "paths" in typed else ()), everything=everything, accept=words, jobs=jobs, progress=work)
     if not as_json:
-        return tell(found, as_json)
+        return emit(found, as_json)
     say_data(found.command, found.exit_code, found.content)
     return int(found.exit_code)
 
@@ -262,7 +262,7 @@ def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> 
     warn_of_parts((document,), "the budget is")
     with Work("measuring") as work:
         found = commands.measure(function, document, progress=work, **given)
-    return tell(found, as_json)
+    return emit(found, as_json)
 
 
 def _go_together(
@@ -398,7 +398,7 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
         found = commands.explain(name, **asked)
     if picture is not None:
         found.plot().save(picture.path)
-    tell(found, as_json)
+    emit(found, as_json)
     return 0
 
 
@@ -435,7 +435,7 @@ def plugins(as_json: bool) -> int:
     """
     from dpspec import commands
 
-    return tell(commands.plugins(), as_json)
+    return emit(commands.plugins(), as_json)
 
 
 def _plugin_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
@@ -485,7 +485,7 @@ def check_plugin(name: str, level: str, expected: tuple[str, ...], as_json: bool
 
     with Work("checking") as work:
         found = commands.check_plugin(name, level, reasons(expected), progress=work)
-    return tell(found, as_json)
+    return emit(found, as_json)
 
 
 # --- `dpspec new spec` and `new plugin` -----------------------------------------------------------
@@ -555,7 +555,7 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
             name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
             ask=None if no_ask else asked,
         )  # fmt: skip
-    return tell_begun(found, as_json)
+    return emit_begun(found, as_json)
 
 
 def _answer(question: str) -> bool | None:
@@ -594,7 +594,7 @@ def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> in
     """
     from dpspec import commands
 
-    return tell_begun(commands.new_plugin(name, directory, kind), as_json)
+    return emit_begun(commands.new_plugin(name, directory, kind), as_json)
 
 
 @click.command(short_help="List or copy example specifications.")
@@ -612,17 +612,17 @@ def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> in
     """
     from dpspec import commands
 
-    tell(commands.examples(*names, directory=directory), as_json)
+    emit(commands.examples(*names, directory=directory), as_json)
     if directory is None and not as_json:
         say(f"next: dpspec examples {' '.join([*names, '--dir'])} specs writes them into the folder specs", err=True)
     return 0
 
 
-def tell_begun(found: CommandAnswer, as_json: bool) -> int:
+def emit_begun(found: CommandAnswer, as_json: bool) -> int:
     """Print what was written, and what comes next."""
     for line in found.value.get("said", ()):
         say(line, err=True)
-    tell(found, as_json)
+    emit(found, as_json)
     if not as_json:
         say(f"next: {found['next']}", err=True)
     return 0

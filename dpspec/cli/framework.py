@@ -227,7 +227,7 @@ def _answering(given: click.Command) -> click.Command:
     title, unit = getattr(command, "counts", (str(command.name), None))
     takes_progress = "progress" in inspect.signature(ask).parameters
 
-    def told(as_json: bool, **arguments: Any) -> int:
+    def run(as_json: bool, **arguments: Any) -> int:
         from dpspec.report.pages import answering
         from dpspec.report.terminal import Work
 
@@ -237,9 +237,9 @@ def _answering(given: click.Command) -> click.Command:
         if chosen in formats:
             say(formats[chosen](answer))
             return int(answer.exit_code)
-        return tell(answer, as_json)
+        return emit(answer, as_json)
 
-    command.callback = told
+    command.callback = run
     words = "Output format. `dpspec schema output` prints the JSON schema."
     command = _with_formats(command, ("text", "json", *formats), words)
     return jobs_option(command) if "jobs" in inspect.signature(ask).parameters else command
@@ -286,7 +286,7 @@ def warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:
             say(f"{document.id}: {what} about its first promise alone, and not about those of its parts", err=True)
 
 
-def tell(found: Showable, as_json: bool, verbose: bool = False) -> int:
+def emit(found: Showable, as_json: bool, verbose: bool = False) -> int:
     """Print an answer, as text or as JSON; the exit code of its command, where it has one."""
     from dpspec.report import json, pages
 
@@ -381,8 +381,8 @@ def reasoned(command: Command) -> Command:
 
 def reviewed(command: Command) -> Command:
     """The same for a command whose result can be shown at the lines of a file."""
-    told = "Output format. SARIF is for code review and editors; `dpspec schema output` prints the JSON schema."
-    return _with_formats(command, ("text", "json", _SARIF), told)
+    help_text = "Output format. SARIF is for code review and editors; `dpspec schema output` prints the JSON schema."
+    return _with_formats(command, ("text", "json", _SARIF), help_text)
 
 
 def _with_formats(command: Command, formats: Sequence[str], words: str) -> Command:

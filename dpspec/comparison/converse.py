@@ -113,7 +113,9 @@ def without_invariant(document: SpecDocument, named: str, registry: Registry | N
     if found.answer is True:
         reason = f"the other invariants determine it ({found.reason}), so that the universes are the same without it"
         return WithoutInvariant(dropped=dropped, answer=Remaining.SAME, reason=reason)
-    published = _told_apart(spec, dropped, ReleaseInvariants(invariants=(dropped,)), f"publish exactly: {dropped}", registry)
+    published = _most_distinguished(
+        spec, dropped, ReleaseInvariants(invariants=(dropped,)), f"publish exactly: {dropped}", registry
+    )
     if published is None:
         reason = "no two datasets were found that are at a finite distance, agree on all other invariants, and differ in it"
         return WithoutInvariant(dropped=dropped, answer=Remaining.UNKNOWN, reason=reason)
@@ -143,7 +145,7 @@ def _others(multiverse: Multiverse, dropped: Invariant) -> tuple[Invariant, ...]
     return tuple(one for one in multiverse.induced_by() or () if one != dropped)
 
 
-def _told_apart(
+def _most_distinguished(
     spec: PrivacySpec, dropped: Invariant, mechanism: Mechanism, words: str, registry: Registry | None
 ) -> TwoReleases | None:
     """The pair on which the mechanism has the largest constant, among the first at a finite distance that differ in the
@@ -159,9 +161,7 @@ def _told_apart(
         verdict = verify(mechanism, wider, datasets=candidate.pair, registry=registry)
         if not verdict.universes or len(verdict.vacuous) == len(verdict.universes):
             continue
-        found = TwoReleases(
-            of=words, left=left, right=right, spec=wider, distance=distance, budget=verdict.constant.lower
-        )
+        found = TwoReleases(of=words, left=left, right=right, spec=wider, distance=distance, budget=verdict.constant.lower)
         if found.budget.is_infinite:
             return found
         best = found if best is None or best.budget < found.budget else best
@@ -178,7 +178,7 @@ def _of_file(document: SpecDocument, dropped: Invariant, registry: Registry | No
         if mechanism is None or dropped not in (spec.multiverse.induced_by() or ()):
             continue
         try:
-            found = _told_apart(spec, dropped, mechanism, words, registry)
+            found = _most_distinguished(spec, dropped, mechanism, words, registry)
         except DpspecError:  # its laws are not computed there
             continue
         if found is not None:

@@ -469,29 +469,29 @@ class OneEvent(Mechanism):
     """Yes with a probability that depends on the dataset.
 
     Args:
-        chances: the probabilities; 1 for datasets that are left out.
+        probabilities: the probabilities; 1 for datasets that are left out.
     """
 
     name: ClassVar[str] = "one-event"
 
-    chances: Mapping[Dataset, Fraction]
+    probabilities: Mapping[Dataset, Fraction]
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return FiniteLaw.bernoulli(self.chances.get(dataset, Fraction(1)))
+        return FiniteLaw.bernoulli(self.probabilities.get(dataset, Fraction(1)))
 
 
 def events(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     """Say yes with probabilities that keep every inequality of the premise, and that the conclusion may forbid."""
     for found in itertools.islice(broken(premise, conclusion), EVENTS_TRIED):
         yield Candidate(
-            mechanism=OneEvent(chances=found.probabilities),
-            words=f"say yes with probability {_chances_in_words(found.probabilities)}, and 1 for every other dataset",
+            mechanism=OneEvent(probabilities=found.probabilities),
+            words=f"say yes with probability {_probabilities_in_words(found.probabilities)}, and 1 for every other dataset",
             argument="neither the yes nor the no is likelier anywhere than the premise allows, pair by pair",
             pair=found.pair,
         )
 
 
-def _chances_in_words(chances: Mapping[Dataset, Fraction]) -> str:
-    listed = sorted(chances.items(), key=lambda item: repr(item[0]))
+def _probabilities_in_words(probabilities: Mapping[Dataset, Fraction]) -> str:
+    listed = sorted(probabilities.items(), key=lambda item: repr(item[0]))
     more = f" and other ones for {len(listed) - CHANCES_SHOWN} more" if len(listed) > CHANCES_SHOWN else ""
-    return ", ".join(f"{in_few_digits(chance)} for {dataset}" for dataset, chance in listed[:CHANCES_SHOWN]) + more
+    return ", ".join(f"{in_few_digits(probability)} for {dataset}" for dataset, probability in listed[:CHANCES_SHOWN]) + more

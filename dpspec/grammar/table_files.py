@@ -215,9 +215,9 @@ def _all_held(sources: Iterable[TableSource], progress: Callable[[int], object] 
     faults: list[DpspecError] = []
     for source in sources:
         before = sum(map(len, tables))
-        told = None if progress is None else lambda rows, before=before: progress(before + rows)
+        report = None if progress is None else lambda rows, before=before: progress(before + rows)
         try:
-            tables.append(held_table(source, told))
+            tables.append(held_table(source, report))
         except DpspecError as problem:
             faults.append(problem)
     raise_all(faults)

@@ -342,16 +342,16 @@ def _records_of_attributes(spec: PrivacySpec, unit: str) -> Iterator[Record]:
     """A record, the same with one attribute after the other changed, and with all of them changed."""
     attributes = {attribute.name: attribute for attribute in spec.space.attributes_of(unit)}
     mentioned = _mentioned(spec)
-    told = {
+    values_of = {
         name: _telling_values(attribute, mentioned.get(name, frozenset()))
         for name, attribute in attributes.items()
         if name != MEMBERS
     }  # fmt: skip
-    yield _completed({}, attributes, told)
-    for name, values in told.items():
-        yield from (_completed({name: value}, attributes, told) for value in values)
-    tops = [name for name in told if attributes[name].within not in attributes]
-    yield _completed({name: told[name][-1] for name in tops}, attributes, told)
+    yield _completed({}, attributes, values_of)
+    for name, values in values_of.items():
+        yield from (_completed({name: value}, attributes, values_of) for value in values)
+    tops = [name for name in values_of if attributes[name].within not in attributes]
+    yield _completed({name: values_of[name][-1] for name in tops}, attributes, values_of)
 
 
 def _telling_values(attribute: Attribute, mentioned: frozenset[str]) -> list[str]:
@@ -363,7 +363,7 @@ def _telling_values(attribute: Attribute, mentioned: frozenset[str]) -> list[str
     return list(dict.fromkeys(wanted))[:MOST_VALUES]
 
 
-def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], told: Mapping[str, list[str]]) -> Record:
+def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], values_of: Mapping[str, list[str]]) -> Record:
     """A record with some values fixed: what they lie in follows from them, what lies within them is its first part."""
     values: dict[str, Hashable] = dict(fixed)
     for name, value in fixed.items():
@@ -381,7 +381,7 @@ def _completed(fixed: Mapping[str, str], attributes: Mapping[str, Attribute], to
             elif coarser is not None and coarser in attributes:
                 values[name] = next(attributes[name].children(str(value_of(coarser)), attributes[coarser]))
             else:
-                values[name] = told[name][0]
+                values[name] = values_of[name][0]
         return values[name]
 
     return tuple(value_of(name) for name in attributes)

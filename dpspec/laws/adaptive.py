@@ -31,7 +31,7 @@ _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 _SHOWN = 64
 """The precision at which it is decided whether the probabilities are exact."""
 
-Chances = tuple[tuple[Bracket, Bracket], ...]
+Probabilities = tuple[tuple[Bracket, Bracket], ...]
 """(w_i, v_i) for every first outcome i."""
 
 Loss = Callable[[Dichotomy], Bracket]
@@ -75,14 +75,14 @@ class Adaptive(Law):
 def _pair(one: Adaptive, two: Adaptive) -> AdaptiveDichotomy:
     """Kept, since a release compares the same few laws for many groups."""
 
-    def chances(precision: int) -> Chances:
-        return tuple((_chance(one.first, i, precision), _chance(two.first, i, precision)) for i in one.labels)
+    def probabilities(precision: int) -> Probabilities:
+        return tuple((_probability(one.first, i, precision), _probability(two.first, i, precision)) for i in one.labels)
 
     pairs = tuple(mine.against(its) for (_, mine), (_, its) in zip(one.then, two.then, strict=True))
-    return AdaptiveDichotomy(one.first.against(two.first), chances, pairs)
+    return AdaptiveDichotomy(one.first.against(two.first), probabilities, pairs)
 
 
-def _chance(law: Law, outcome: OutputValue, precision: int) -> Bracket:
+def _probability(law: Law, outcome: OutputValue, precision: int) -> Bracket:
     """P(outcome), exact for a finite law."""
     if isinstance(law, FiniteLaw):
         return Bracket.exactly(law.probability(outcome))
@@ -95,12 +95,12 @@ class AdaptiveDichotomy(Dichotomy):
 
     Args:
         first: the pair of the laws of the first outcome.
-        chances: the probabilities (w_i, v_i), at a precision in bits.
+        probabilities: the probabilities (w_i, v_i), at a precision in bits.
         pairs: the pair (P_i, Q_i) that follows each first outcome.
     """
 
     first: Dichotomy
-    chances: Callable[[int], Chances]
+    probabilities: Callable[[int], Probabilities]
     pairs: tuple[Dichotomy, ...]
     _known: dict[Any, Any] = attrs.field(factory=dict, repr=False)
 
@@ -109,11 +109,11 @@ class AdaptiveDichotomy(Dichotomy):
         return self.first.is_identical and all(pair.is_identical for pair in self.pairs)
 
     def signature(self) -> Hashable:
-        chances = self.chances(_SHOWN)
-        if not all(p.is_exact and q.is_exact for p, q in chances):
+        probabilities = self.probabilities(_SHOWN)
+        if not all(p.is_exact and q.is_exact for p, q in probabilities):
             return self
         return AdaptiveDichotomy, frozenset(
-            Counter((p.lower, q.lower, pair.signature()) for (p, q), pair in zip(chances, self.pairs, strict=True)).items()
+            Counter((p.lower, q.lower, pair.signature()) for (p, q), pair in zip(probabilities, self.pairs, strict=True)).items()
         )
 
     @property
@@ -121,8 +121,8 @@ class AdaptiveDichotomy(Dichotomy):
         return self.first.work + sum(pair.work + WORK_OF_CELLS for pair in self.pairs)
 
     def reverse(self) -> AdaptiveDichotomy:
-        def turned(precision: int) -> Chances:
-            return tuple((q, p) for p, q in self.chances(precision))
+        def turned(precision: int) -> Probabilities:
+            return tuple((q, p) for p, q in self.probabilities(precision))
 
         def made() -> AdaptiveDichotomy:
             return AdaptiveDichotomy(self.first.reverse(), turned, tuple(pair.reverse() for pair in self.pairs))
@@ -173,11 +173,11 @@ class AdaptiveDichotomy(Dichotomy):
 
     def _relative_entropy(self, precision: int) -> Bracket:
         """sum_i w_i ln(w_i/v_i), from the probabilities where all of them are known to be positive."""
-        chances = self.chances(precision)
-        if not all(p.lower > 0 and q.lower > 0 for p, q in chances):
+        probabilities = self.probabilities(precision)
+        if not all(p.lower > 0 and q.lower > 0 for p, q in probabilities):
             return self.first.renyi(1, precision=precision)
         with ctx.workprec(precision + 32):
-            joint = [(_enclosed(p), _enclosed(q)) for p, q in chances]
+            joint = [(_enclosed(p), _enclosed(q)) for p, q in probabilities]
             return Bracket.around(sum((p * (p / q).log() for p, q in joint), arb(0)), least=0)
 
     def _moment(self, power: Fraction, loss: Loss, precision: int) -> Bracket:
@@ -217,7 +217,7 @@ class AdaptiveDichotomy(Dichotomy):
         with ctx.workprec(precision + 32):
             return tuple(
                 Cell.atom(_enclosed(p), _enclosed(q)).times(cell)
-                for (p, q), pair in zip(self.chances(precision), self.pairs, strict=True)
+                for (p, q), pair in zip(self.probabilities(precision), self.pairs, strict=True)
                 for cell in pair.cells(precision)
             )
 
@@ -225,8 +225,8 @@ class AdaptiveDichotomy(Dichotomy):
 
     def _possible(self, precision: int) -> list[tuple[tuple[Bracket, Bracket], Dichotomy]]:
         """The first outcomes that P may have, with the pairs that follow them."""
-        joint = zip(self.chances(precision), self.pairs, strict=True)
-        return [(chance, pair) for chance, pair in joint if chance[0].upper > 0]
+        joint = zip(self.probabilities(precision), self.pairs, strict=True)
+        return [(probability, pair) for probability, pair in joint if probability[0].upper > 0]
 
     def _composed(self, loss: Loss) -> Number:
         """The first stage's loss plus the largest of the second's: no functional that adds up is larger."""
@@ -248,9 +248,9 @@ def _between(lower: Number, upper: Number) -> Bracket:
     return Bracket.exactly(lower) if lower == upper else Bracket(lower=lower, upper=upper)
 
 
-def _enclosed(chance: Bracket) -> arb:
+def _enclosed(probability: Bracket) -> arb:
     """A ball around a probability."""
-    return hull(chance.lower.enclose(ctx.prec), chance.upper.enclose(ctx.prec))
+    return hull(probability.lower.enclose(ctx.prec), probability.upper.enclose(ctx.prec))
 
 
 def _log_ratio(p: Number, q: Number) -> Bracket:
@@ -258,12 +258,12 @@ def _log_ratio(p: Number, q: Number) -> Bracket:
     return Bracket.exactly(ln(p.as_fraction() / q.as_fraction())) if q > 0 else INFINITE
 
 
-def _times(chance: Bracket, value: Bracket) -> Bracket:
+def _times(probability: Bracket, value: Bracket) -> Bracket:
     """The product of a probability and a loss."""
-    lower = ZERO if value.lower.is_infinite else number(chance.lower.as_fraction() * rational_end(value.lower, -1))
+    lower = ZERO if value.lower.is_infinite else number(probability.lower.as_fraction() * rational_end(value.lower, -1))
     if value.upper.is_infinite:
-        return Bracket(lower=INFINITY if value.lower.is_infinite and chance.lower > 0 else lower, upper=INFINITY)
-    return Bracket(lower=lower, upper=number(chance.upper.as_fraction() * rational_end(value.upper, 1)))
+        return Bracket(lower=INFINITY if value.lower.is_infinite and probability.lower > 0 else lower, upper=INFINITY)
+    return Bracket(lower=lower, upper=number(probability.upper.as_fraction() * rational_end(value.upper, 1)))
 
 
 def _term(p: Number, q: Number, loss: Number, exponent: arb) -> arb:

@@ -57,7 +57,7 @@ class Enclosed:
         object.__setattr__(self, "high", _rounded(self.high, up=True))
 
     @classmethod
-    def of(cls, value: Chance) -> Enclosed:
+    def of(cls, value: Probability) -> Enclosed:
         if isinstance(value, Enclosed):
             return value
         if isinstance(value, Exponential):
@@ -65,21 +65,21 @@ class Enclosed:
             return cls(dyadic(found.lower()), dyadic(found.upper()))
         return cls(Fraction(value), Fraction(value))
 
-    def __add__(self, other: Chance) -> Enclosed:
+    def __add__(self, other: Probability) -> Enclosed:
         their = Enclosed.of(other)
         return Enclosed(self.low + their.low, self.high + their.high)
 
-    def __mul__(self, other: Chance) -> Enclosed:
+    def __mul__(self, other: Probability) -> Enclosed:
         their = Enclosed.of(other)
         return Enclosed(self.low * their.low, self.high * their.high)
 
     __radd__, __rmul__ = __add__, __mul__
 
-    def __truediv__(self, other: Chance) -> Enclosed:
+    def __truediv__(self, other: Probability) -> Enclosed:
         their = Enclosed.of(other)
         return Enclosed(self.low / their.high, self.high / their.low)
 
-    def __rsub__(self, other: Chance) -> Enclosed:
+    def __rsub__(self, other: Probability) -> Enclosed:
         their = Enclosed.of(other)
         return Enclosed(their.low - self.high, their.high - self.low)
 
@@ -87,7 +87,7 @@ class Enclosed:
         return float(self.high)
 
 
-Chance = Fraction | Exponential | Enclosed
+Probability = Fraction | Exponential | Enclosed
 """A probability: an exact rational, an exact element of Q(e^r), or an enclosure."""
 
 

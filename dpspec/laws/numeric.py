@@ -130,8 +130,8 @@ def last_above(excess: Callable[[int], float], low: int, high: int) -> int:
 # --- binomial tails -------------------------------------------------------------------------------
 
 
-def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> arb:
-    """P(X >= least) for X ~ Bin(trials, p) with p = `chance`, 0 < p < 1.
+def binomial_tail(trials: int, probability: Fraction, least: int, precision: int) -> arb:
+    """P(X >= least) for X ~ Bin(trials, p) with p = `probability`, 0 < p < 1.
 
     >>> binomial_tail(2, Fraction(1, 2), 1, 64)
     0.750000000000000
@@ -141,15 +141,15 @@ def binomial_tail(trials: int, chance: Fraction, least: int, precision: int) -> 
     if least > trials:
         return arb(0)
     with ctx.workprec(precision + 32 + 2 * trials.bit_length()):
-        if least <= trials * chance:
-            return 1 - _from(trials, 1 - chance, trials - least + 1)
-        return _from(trials, chance, least)
+        if least <= trials * probability:
+            return 1 - _from(trials, 1 - probability, trials - least + 1)
+        return _from(trials, probability, least)
 
 
-def _from(trials: int, chance: Fraction, least: int) -> arb:
+def _from(trials: int, probability: Fraction, least: int) -> arb:
     """The sum from a term on; where the terms fall they do so at least geometrically."""
-    odds = ball(chance / (1 - chance))
-    term = arb(fmpz.bin_uiui(trials, least)) * ball(chance) ** least * ball(1 - chance) ** (trials - least)
+    odds = ball(probability / (1 - probability))
+    term = arb(fmpz.bin_uiui(trials, least)) * ball(probability) ** least * ball(1 - probability) ** (trials - least)
     total, negligible = arb(0), arb(2) ** -ctx.prec
     for place in range(least, trials + 1):
         total += term

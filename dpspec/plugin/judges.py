@@ -40,7 +40,7 @@ from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
 from dpspec.laws.combine import mixture
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
 from dpspec.laws.dichotomy import Dichotomy
-from dpspec.laws.enclosures import Chance, Enclosed, EnclosedLaw, integral
+from dpspec.laws.enclosures import Enclosed, EnclosedLaw, Probability, integral
 from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.numeric import hull
@@ -82,7 +82,6 @@ __all__ = [
     "Asked",
     "Atom",
     "Between",
-    "Chance",
     "Dichotomy",
     "Enclosed",
     "EnclosedLaw",
@@ -111,6 +110,7 @@ __all__ = [
     "PlainFunction",
     "PluginContractError",
     "PowerError",
+    "Probability",
     "Progress",
     "ProofStep",
     "Raised",

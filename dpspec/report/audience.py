@@ -198,16 +198,16 @@ def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
     >>> step_in_words(dp.hamming())
     'one person replaced by another'
     """
-    told = thing_in_words(divergence).removeprefix("neighbours only: ")
-    return told if is_plain(told) else str(catalogue()[language]["facts"]["step"])
+    words = thing_in_words(divergence).removeprefix("neighbours only: ")
+    return words if is_plain(words) else str(catalogue()[language]["facts"]["step"])
 
 
 def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH) -> str:
     """The first sentence of a page on a claim whose space or mechanism may be invented."""
-    told: JsonData = catalogue()[language]["how"]
+    sentences: JsonData = catalogue()[language]["how"]
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return str(told[_made_up(stand_ins)])
-    return str(told[_key_of(word, stand_ins)])
+        return str(sentences[_made_up(stand_ins)])
+    return str(sentences[_key_of(word, stand_ins)])
 
 
 def _made_up(stand_ins: Sequence[str]) -> str:
@@ -252,14 +252,14 @@ def _change_key(spec: PrivacySpec, step: SmallestStep) -> str:
 def _limit(spec: PrivacySpec, step: SmallestStep, caught: Bracket | None) -> str:
     if caught is None:
         return "nothing"
-    if _tells_nothing(spec, step) and not spec.space.holds_laws:  # who knows more of the data may see something
+    if _discloses_nothing(spec, step) and not spec.space.holds_laws:  # who knows more of the data may see something
         return "never"
     if caught.lower >= 1:
         return "no_limit"
     return "hardly" if caught.upper > Fraction(99, 100) else "limit"
 
 
-def _tells_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
+def _discloses_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
     """Whether the laws within the step are equal; a bound of 0 says so only where 0 is the distance of equal laws alone."""
     return step.candidates.bound == 0 and spec.output_divergence.separates_laws()
 
@@ -379,7 +379,7 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["known"].format(facts=_facts(known, words))
     if step.alone_is_settled:
         yield said["shows" if spec.multiverse.induced_by() and not step.candidates.unpromised else "silent"]
-    if _tells_nothing(spec, step):
+    if _discloses_nothing(spec, step):
         yield said["never"]
     elif numbers:
         caught = _sentence(numbers[POWER.format(Fraction(1, 20))], language)
@@ -403,9 +403,9 @@ def _public(found: SpecDocument, step: SmallestStep, numbers: dict[str, Bracket]
         yield said["some"]
 
 
-def _sentence(chance: Bracket, language: str) -> str:
+def _sentence(probability: Bracket, language: str) -> str:
     """A limit as a sentence of its own, without its full stop."""
-    text = limit(chance, language).strip("()")
+    text = limit(probability, language).strip("()")
     return f"{text[0].upper()}{text[1:]}"
 
 
@@ -458,7 +458,7 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
         yield f"The file describes {found.releases} releases: the numbers are about the first one alone."
 
 
-def cases(chance: Bracket, language: str = ENGLISH) -> str:
+def cases(probability: Bracket, language: str = ENGLISH) -> str:
     """A probability as cases of a hundred, rounded up; rare ones as one in a power of ten. To be read, not to be computed with.
 
     >>> [cases(Bracket.exactly(value)) for value in ("0.7417", "0.0035", "1/2", "1e-12")]
@@ -466,17 +466,17 @@ def cases(chance: Bracket, language: str = ENGLISH) -> str:
     """
     said = catalogue()[language]["cases"]
     for size, name in ((10**9, "billion"), (10**6, "million"), (1000, "thousand")):
-        if chance.upper <= Fraction(1, size):
+        if probability.upper <= Fraction(1, size):
             return str(said[name])
-    return str(said["hundred"]).format(cases=hundredths(chance))
+    return str(said["hundred"]).format(cases=hundredths(probability))
 
 
-def hundredths(chance: Bracket) -> int:
+def hundredths(probability: Bracket) -> int:
     """The least n from 1 to 100 that is at least a hundred times the probability."""
-    return next(n for n in range(1, 101) if chance.upper <= Fraction(n, 100) or n == 100)
+    return next(n for n in range(1, 101) if probability.upper <= Fraction(n, 100) or n == 100)
 
 
-def limit(chance: Bracket, language: str = ENGLISH) -> str:
+def limit(probability: Bracket, language: str = ENGLISH) -> str:
     """A largest probability as the end of a sentence; what cannot happen as never, and what says nothing as that.
 
     >>> [limit(Bracket.exactly(value)) for value in ("1/2", "0", "0.9999")]
@@ -485,13 +485,13 @@ def limit(chance: Bracket, language: str = ENGLISH) -> str:
     ('(this promise sets no limit here)', 'in höchstens 50 von 100 Fällen')
     """
     said = catalogue()[language]["cases"]
-    if chance.upper == 0:
+    if probability.upper == 0:
         return str(said["never"])
-    if chance.lower >= 1:
+    if probability.lower >= 1:
         return str(said["no_limit"])
-    if chance.lower > Fraction(99, 100):
+    if probability.lower > Fraction(99, 100):
         return str(said["hardly"])
-    return str(said["at_most"]).format(cases=cases(chance, language))
+    return str(said["at_most"]).format(cases=cases(probability, language))
 
 
 def _limit_in_digits(lower: Number, upper: Number) -> str:

@@ -84,8 +84,8 @@ def comparison_parts(
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
     for letter, document, numbers in (("A", left, risks[0]), ("B", right, risks[1])):
-        told = numbers_parts(numbers, document.spec, with_own=document.mechanism is not None)
-        parts += [_section(f"{letter}, {document.id}", told)] if told else []
+        risk_parts = numbers_parts(numbers, document.spec, with_own=document.mechanism is not None)
+        parts += [_section(f"{letter}, {document.id}", risk_parts)] if risk_parts else []
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
         parts.append(_section("Beware", [terminal.bullet(note) for note in notes]))

@@ -512,8 +512,8 @@ def _deployment(data: JsonData) -> Table:
     rows.add_column(no_wrap=True, style=FAINT)
     rows.add_column(overflow="fold")
     first = {"publisher": ", ".join(data["publisher"]), "published": data["published"] or data["year"]}
-    stands = {f"a {unit} here is": words for unit, words in data["units"].items()}
-    for key, value in {**data, **first, "year": None, "units": None, **stands, "prose": None, **data["prose"]}.items():
+    unit_words = {f"a {unit} here is": words for unit, words in data["units"].items()}
+    for key, value in {**data, **first, "year": None, "units": None, **unit_words, "prose": None, **data["prose"]}.items():
         if value is not None:
             rows.add_row(key, str(value))
     return rows

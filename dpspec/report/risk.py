@@ -117,8 +117,8 @@ def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbos
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
         short = attrs.evolve(report, rows=tuple(row for row in report.rows if row in firsts.values()))
         parts += ["", Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), _table(short, reasons)]
-        told = reasons.items() if verbose else ()
-        parts += [Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT) for (theorem, assumption), place in told]
+        shown = reasons.items() if verbose else ()
+        parts += [Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT) for (theorem, assumption), place in shown]
         if report.exceeded:
             parts.append(Text("The mechanism is beyond the worst case.", BAD))
     parts.append("")
@@ -279,8 +279,8 @@ def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
     for row in found.rows:
         places = ", ".join(f"{name} {value}" for name, value in row.at if name != "candidates")
         what = f"{row.quantity}, {places}" if places else row.quantity
-        told = ("; ".join(stated(said).removesuffix(CERTAIN) for said in side) for side in (row.worst, row.own))
-        cells = [said or other for said, other in zip(told, missing, strict=True)]
+        limits = ("; ".join(stated(said).removesuffix(CERTAIN) for said in side) for side in (row.worst, row.own))
+        cells = [said or other for said, other in zip(limits, missing, strict=True)]
         lines.append((what, *cells[: 2 if with_own else 1]))
     return lines
 

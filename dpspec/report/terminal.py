@@ -268,8 +268,8 @@ def probability_in_words(value: Bracket) -> str:
 
 def thing_in_words(thing: object) -> str:
     """A divergence as statisticians call it, another block as it describes itself; else as in a file."""
-    told = thing.in_words() if isinstance(thing, (InputDivergence, OutputDivergence, Relation)) else ""
-    return told if told not in ("", getattr(thing, "name", "")) else thing_by_name(thing)
+    words = thing.in_words() if isinstance(thing, (InputDivergence, OutputDivergence, Relation)) else ""
+    return words if words not in ("", getattr(thing, "name", "")) else thing_by_name(thing)
 
 
 def thing_by_name(thing: object) -> str:
@@ -329,9 +329,9 @@ def budget_in_words(budget: Budget) -> str:
 
 def budget_in_short(budget: Budget) -> str:
     """The budget for a box or a column: exact where that is short, else its decimals."""
-    value, told = budget.uniform(), budget_in_words(budget)
-    if value is None or len(told) <= LONGEST_EXACT:
-        return told
+    value, words = budget.uniform(), budget_in_words(budget)
+    if value is None or len(words) <= LONGEST_EXACT:
+        return words
     return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
 
 
@@ -352,14 +352,14 @@ def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:
         beside: the promise that the file begins with; the universes of a part are named where they are others.
     """
     by, change = thing_in_words(part.output_divergence), thing_in_words(part.input_divergence)
-    told = f"{budget_in_words(part.budget)} by {by}; one change: {change}"
+    text = f"{budget_in_words(part.budget)} by {by}; one change: {change}"
     if part.multiverse == beside.multiverse:
-        return told
+        return text
     held = part.multiverse.induced_by()
-    return f"{told}; inside universes of: {'; '.join(map(str, held)) if held else thing_in_words(part.multiverse)}"
+    return f"{text}; inside universes of: {'; '.join(map(str, held)) if held else thing_in_words(part.multiverse)}"
 
 
-def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
+def blocks_in_words(spec: PrivacySpec, in_words: Callable[[object], str] = thing_in_words) -> dict[str, list[str]]:
     """The five blocks, each as lines; the divergences as given, in words or by their names."""
     budget = [budget_in_words(spec.budget)]
     value = spec.budget.uniform()
@@ -370,8 +370,8 @@ def blocks_in_words(spec: PrivacySpec, told: Callable[[object], str] = thing_in_
     return {
         "dataset space": [_shortened(line) for line in space_in_words(spec.space)],
         "multiverse": _first(multiverse_in_words(spec.multiverse)),
-        "input divergence": [told(spec.input_divergence)],
-        "output divergence": [told(spec.output_divergence)],
+        "input divergence": [in_words(spec.input_divergence)],
+        "output divergence": [in_words(spec.output_divergence)],
         "budget": budget,
     }
 

@@ -380,15 +380,15 @@ def dataset_of(name: str, space: DatasetSpace, registry: Registry, layout: Table
         TableError: when it cannot be read, or does not fit the space.
     """
     path = Path(name)
-    told: Callable[[Iterable[Attribute]], tuple[Attribute, ...]] = tuple
+    named: Callable[[Iterable[Attribute]], tuple[Attribute, ...]] = tuple
     if path.suffix == ".json":
-        path, layout, told = _released(path), None, as_released
+        path, layout, named = _released(path), None, as_released
     formats = {suffix: cls() for cls in registry.classes("formats") for suffix in cls.suffixes}
     unit = space.units[0] if space.units else ""
     if path.is_dir() and len(space.units) > 1:
-        outer, inner = (told(own_attributes(space, kind)) for kind in space.units[:2])
+        outer, inner = (named(own_attributes(space, kind)) for kind in space.units[:2])
         return _of_households(read_households(path, outer, inner, formats, layout=layout), space)
-    attributes = told(a for a in space.attributes_of(unit) if a.name != MEMBERS)
+    attributes = named(a for a in space.attributes_of(unit) if a.name != MEMBERS)
     if path.exists():
         return dataset_in(read_table(path, attributes, formats, layout=layout), space)
     if name in registry.names("tables"):

@@ -162,12 +162,12 @@ class BlockReader:
                 MissingKeyError(path, "has no block of its own", "give those in which it differs, or leave it out"), path
             )
         known = {"title": Text(), **OF_PART}
-        told = {key: self.maker.value(domain, row[key], f"{path}.{key}") for key, domain in known.items() if key in row}
+        values = {key: self.maker.value(domain, row[key], f"{path}.{key}") for key, domain in known.items() if key in row}
         inherited = {block: document.given[block] for block in BLOCK_KINDS}
         read = self._read(row, path, inherited, document.mechanism)
         if read.spec is None or read.mechanism is FAILED or self.log.found > before:
             return None
-        return PromisedBeside(spec=read.spec, mechanism=read.mechanism, **told)
+        return PromisedBeside(spec=read.spec, mechanism=read.mechanism, **values)
 
     def _counterexample(self, row: Mapping[str, Any], path: str, spec: PrivacySpec | None) -> Counterexample | None:
         before = self.log.found

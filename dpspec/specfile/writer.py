@@ -196,8 +196,8 @@ class _Writer:
     def part(self, part: PromisedBeside, document: SpecDocument) -> Iterator[str]:
         if part.mechanism is None and document.mechanism is not None:
             raise NotWritableError("part", "drops the mechanism of its document", "give it one", value=part.title)
-        told = {key: getattr(part, key) for key in ("title", "view", "share", "verdict", "because")}
-        yield from _table("part", {key: self.plain(value) for key, value in told.items() if value is not None}, array=True)
+        values = {key: getattr(part, key) for key in ("title", "view", "share", "verdict", "because")}
+        yield from _table("part", {key: self.plain(value) for key, value in values.items() if value is not None}, array=True)
         for block in BLOCK_KINDS:
             value = getattr(part.spec, block)
             if value != getattr(document.spec, block):

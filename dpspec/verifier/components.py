@@ -208,9 +208,9 @@ class Components:
         seen: dict[SeenChange, list[Chosen]] = {}
         for (keeps, one), choices in sorted(together.items(), key=lambda entry: not entry[0][0]):  # those that keep all first
             seen.setdefault(one, []).extend(reversed(choices) if keeps else choices[: ALIKE // 2])
-        return self._told({one: AlikePatterns(choices, self._pattern) for one, choices in seen.items()})
+        return self._reported({one: AlikePatterns(choices, self._pattern) for one, choices in seen.items()})
 
-    def _told(
+    def _reported(
         self, seen: Mapping[SeenChange, Sequence[Pattern]], parts: Iterable[dict[SeenChange, Pattern | None]] = ()
     ) -> LargestChanges:  # fmt: skip
         return LargestChanges(
@@ -228,7 +228,7 @@ class Components:
                 if own.get(one) is None:
                     own[one] = self._leaves(choices[0]) if choices else None
             listed.append(own)
-        return self._told({}, listed)
+        return self._reported({}, listed)
 
     # -- parts ------------------------------------------------------------------------------------
 

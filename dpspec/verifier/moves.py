@@ -114,11 +114,11 @@ def unit_change(
             best = (cost.lower, cost.upper), found
     differing = differing_invariants(spec, apart)
     if best is not None:
-        return attrs.evolve(best[1], told_apart=differing)
-    told = ", ".join(map(str, differing))
+        return attrs.evolve(best[1], distinguishing=differing)
+    listed = ", ".join(map(str, differing))
     which = "of one universe, at a finite distance above 0, that were tried"
-    rule = f"change in no two datasets {which}{f': they differ in {told}' if told else ''}"
-    advice = "what is published distinguishes them with certainty" if told else "name further attributes"
+    rule = f"change in no two datasets {which}{f': they differ in {listed}' if listed else ''}"
+    advice = "what is published distinguishes them with certainty" if listed else "name further attributes"
     raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if exchange else f"{advice}; try --exchange")
 
 

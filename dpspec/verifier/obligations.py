@@ -127,7 +127,7 @@ def claims(document: SpecDocument, *, effort: int = EFFORT, most: int = MOST_WAL
         yield _claim("claim", document.spec, document.mechanism, recorded, most)
     elif document.spec.budget.unpublished() is not None:
         word = Word.UNCHECKED if recorded is Outcome.UNDECIDED else Word.UNDECIDED
-        yield _told("claim", word, f"undecided: {document.spec.budget.unpublished()}")
+        yield _judgement("claim", word, f"undecided: {document.spec.budget.unpublished()}")
     elif document.claim is not None or document.deployment is not None or not document.expectations:
         yield nothing_to_judge("claim")
     yield from (_besides(part, recorded, most) for part in document.parts)
@@ -188,12 +188,12 @@ def _besides(part: PromisedBeside, recorded: Outcome, most: int) -> Judgement:
     name, held = f"part: {part}", recorded if part.verdict is None else Outcome(part.verdict)
     if part.share is not None:
         word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
-        return _told(name, word, f"undecided: it is unknown which units are among the {part.share} that are protected")
+        return _judgement(name, word, f"undecided: it is unknown which units are among the {part.share} that are protected")
     if part.mechanism is not None:
         return _claim(name, part.spec, part.mechanism, held, most)
     if part.spec.budget.unpublished() is not None:
         word = Word.UNCHECKED if held is Outcome.UNDECIDED else Word.UNDECIDED
-        return _told(name, word, f"undecided: {part.spec.budget.unpublished()}")
+        return _judgement(name, word, f"undecided: {part.spec.budget.unpublished()}")
     return nothing_to_judge(name)
 
 
@@ -316,10 +316,10 @@ def _as_it_must(judge: Judge) -> Judge:
 
 
 def nothing_to_judge(name: str) -> Judgement:
-    return _told(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to verify")
+    return _judgement(name, Word.UNCHECKED, "the file names no mechanism, so there is nothing to verify")
 
 
-def _told(name: str, word: Word, detail: str) -> Judgement:
+def _judgement(name: str, word: Word, detail: str) -> Judgement:
     """The result without verification, because the file states it."""
     return Judgement(name=name, judge=lambda _, __: Obligation(name=name, word=word, detail=detail))
 
@@ -331,7 +331,7 @@ def unaccounted(document: SpecDocument) -> Iterator[Judgement]:
         return
     word = Word.UNCHECKED if recorded is Outcome.UNDECIDED else Word.UNDECIDED
     for step in document.unaccounted:
-        yield _told(f"unaccounted: {step.step}", word, f"outside of what was checked: {step.effect}")
+        yield _judgement(f"unaccounted: {step.step}", word, f"outside of what was checked: {step.effect}")
 
 
 def _number(expectation: Expectation, document: SpecDocument) -> Judgement:

@@ -240,13 +240,13 @@ class _Proof:
             if upper <= self.bound or exact:
                 break
         if not known.is_single(changes) and not known.is_metric:
-            told = self.spec.output_divergence.in_words()
-            raise MissingStep("path", f"{told} is no metric, so that bounds for single changes do not add up")
+            words = self.spec.output_divergence.in_words()
+            raise MissingStep("path", f"{words} is no metric, so that bounds for single changes do not add up")
         written = lower is not None
         if lower is None:
             lower = self.attaining.thinned(costs, PRECISIONS[0])
         if lower is not None:
-            return self._decided(self._told(family, costs), upper, lower, written=written)
+            return self._decided(self._steps(family, costs), upper, lower, written=written)
         pair = next(self.attaining.pairs(changes), None)
         if pair is None:
             return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
@@ -255,7 +255,7 @@ class _Proof:
         unknown = SeenPair(
             left=pair[0], right=pair[1], distance=self.spec.distance(*pair), divergence=Bracket(lower=ZERO, upper=INFINITY)
         )
-        found = self._decided(self._told(family, costs), upper, unknown, written=False)
+        found = self._decided(self._steps(family, costs), upper, unknown, written=False)
         reason = found.reason and f"the constant is at most {upper} (the proof), and no pair bounds it from below"
         return attrs.evolve(found, reason=reason, assumptions=(UNCONFIRMED,))
 
@@ -309,12 +309,12 @@ class _Proof:
             label=EVERY, datasets=None, pairs=None, constant=constant, bound=self.bound, outcome=outcome, attained=attained
         )
 
-    def _told(self, family: Sequence[Marginal], costs: Sequence[Cost]) -> tuple[ProofStep, ...]:
+    def _steps(self, family: Sequence[Marginal], costs: Sequence[Cost]) -> tuple[ProofStep, ...]:
         """The steps of the proof, in words and as data."""
         chosen, reads, changes = self.spec.output_divergence, self.structure.reads, [change for change, _ in costs]
         bounds = [Bracket.exactly(0), *(cost for _, cost in costs)]
         largest = max(bounds, key=lambda cost: cost.upper).ends()[1]
-        told = [
+        steps = [
             ProofStep(
                 step="sensitivity", says=self._joined(family, changes),
                 citation="Dwork, McSherry, Nissim and Smith 2006, Definition 2; Bailie, Gong and Meng 2023",
@@ -327,20 +327,20 @@ class _Proof:
             ),
         ]  # fmt: skip
         if self.sensitivity.sizes:
-            told.append(self._sizes())
+            steps.append(self._sizes())
         if self.sensitivity.is_sampled:
-            told.append(self._sample())
+            steps.append(self._sample())
         if not self.sensitivity.is_single(changes):
             says = f"{chosen.in_words()} is a metric, so bounds for the changes between two datasets add up"
-            told.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
+            steps.append(ProofStep(step="path", says=says, citation="Bailie, Gong and Meng 2023", data={"metric": chosen.name}))
         if reads or not self.structure.publishes_views:
             fixed = " and from facts that each universe fixes" if reads else ""
             says = f"what {'else ' if self.structure.publishes_views else ''}is released is computed from these answers{fixed}"
             known = [fact.as_marginal() for fact in reads]
             facts = [str(fact) if table is None else table_data(table) for fact, table in zip(reads, known, strict=True)]
             source = "Bailie, Gong and Meng 2023, last step of TopDown"
-            told.append(ProofStep(step="post-process", says=says, citation=source, data={"reads": facts}))
-        return tuple(told)
+            steps.append(ProofStep(step="post-process", says=says, citation=source, data={"reads": facts}))
+        return tuple(steps)
 
     def _sizes(self) -> ProofStep:
         """The numbers of records that the bounds of single answers depend on."""
@@ -440,8 +440,8 @@ def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> 
     if found.probabilities is None:
         return verify(mechanism, spec, datasets=found.pair)
     laws: dict[Dataset, Law] = {
-        dataset: FiniteLaw.of({found.outcome: chance, ANOTHER: 1 - chance})
-        for dataset, chance in zip(found.pair, found.probabilities, strict=True)
+        dataset: FiniteLaw.of({found.outcome: probability, ANOTHER: 1 - probability})
+        for dataset, probability in zip(found.pair, found.probabilities, strict=True)
     }
     shown = verify(mechanism, spec, datasets=found.pair, laws=laws)
     if shown.witness is None or shown.witness.event is None:

@@ -60,7 +60,7 @@ class SecretChange:
         distance: the distance of the two datasets.
         is_worst: whether every other change of the secret moves some of the same answers, and no others, and the pair shows how
             far these can move: of some answers, such as the largest of several, that depends on the other records.
-        told_apart: the invariants in which datasets differ that were tried and share no universe.
+        distinguishing: the invariants in which datasets differ that were tried and share no universe.
     """
 
     attributes: tuple[str, ...]
@@ -69,7 +69,7 @@ class SecretChange:
     measured: int
     distance: Number
     is_worst: bool
-    told_apart: tuple[Invariant, ...] = ()
+    distinguishing: tuple[Invariant, ...] = ()
 
 
 def worst_change(
@@ -145,10 +145,10 @@ def _worst(
                 distance=spec.distance(*pair),
                 is_worst=worst and sensitivity.is_replaced and not shared & set(free) and _attains(views, candidate, pair, spec),
             )
-    told = f": they differ in {', '.join(map(str, published))}" if published else ""
+    difference = f": they differ in {', '.join(map(str, published))}" if published else ""
     advice = "what is published distinguishes them with certainty; leave out --within, or name further attributes"
-    rule = f"differ alone in no two datasets of one universe{told}"
-    raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if told else advice.partition("; ")[2])
+    rule = f"differ alone in no two datasets of one universe{difference}"
+    raise NotReachedError(f"attributes {', '.join(free)}", rule, advice if difference else advice.partition("; ")[2])
 
 
 def farthest_pairs(mechanism: Mechanism | None, spec: PrivacySpec, standing: Standing) -> tuple[tuple[Pair, ...], str]:

@@ -263,13 +263,13 @@ class Sensitivity:
         The number is known for the mechanism of the claim alone: another one, which it applies, may get a part of the records.
         """
         while isinstance(law, SizedLaw):
-            told = f"a bound for {view.table} holds for {law.in_words()}"
+            rule = f"a bound for {view.table} holds for {law.in_words()}"
             if not any(known.view == view for known in self.structure.hypotheses):
-                raise MissingStep("sizes", f"{told}, and the mechanism does not state which records it reads there")
+                raise MissingStep("sizes", f"{rule}, and the mechanism does not state which records it reads there")
             least, most = self.records_read(view)
             if least < law.least or (law.most is not None and (most is None or most > law.most)):
                 known = f"at least {least:,}" if least < law.least else "any number" if most is None else f"up to {most:,}"
-                raise MissingStep("sizes", f"{told}, and {known} may be read")
+                raise MissingStep("sizes", f"{rule}, and {known} may be read")
             self.sizes[view.table, law.in_words()] = law.least, law.most
             law = law.law
         if is_on_sample(law) and not self.is_sampled:

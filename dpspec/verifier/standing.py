@@ -109,12 +109,12 @@ def standing(
         return Standing(word=word, reason=str(fault))
     refuted = _refuted_on(document, also, registry)
     found += [] if refuted is None else [refuted]
-    stands = standing_from(document, found, grown=effort > 0)
+    state = standing_from(document, found, grown=effort > 0)
     large = None if most is None else _too_large(document, most)
-    open_ones = [verdict for verdict in stands.verdicts if verdict.outcome is Outcome.UNDECIDED]
-    if large is not None and stands.word is Word.UNDECIDED and open_ones:
+    open_ones = [verdict for verdict in state.verdicts if verdict.outcome is Outcome.UNDECIDED]
+    if large is not None and state.word is Word.UNDECIDED and open_ones:
         return Standing(word=Word.UNCHECKED, reason=large)
-    return stands
+    return state
 
 
 def claim_of(document: SpecDocument) -> SpecDocument:

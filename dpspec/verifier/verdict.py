@@ -119,13 +119,13 @@ class Witness:
         return "0" if self.distance == 0 else f"{self.bound} x {self.distance}"
 
     def __str__(self) -> str:
-        return self._told(str(self.left), str(self.right))
+        return self._in_words(str(self.left), str(self.right))
 
     def in_words(self, space: DatasetSpace) -> str:
         """The witness in one sentence, with its datasets as their space describes them."""
-        return self._told(*wording_of(space).in_words(self.left, self.right))
+        return self._in_words(*wording_of(space).in_words(self.left, self.right))
 
-    def _told(self, *datasets: str) -> str:
+    def _in_words(self, *datasets: str) -> str:
         left, right = (text if len(text) <= LONGEST else f"{text[:LONGEST]}..." for text in datasets)
         text = f"x = {left}, x' = {right}: d_Pr = {self.divergence} > {self.allowed} at d_X = {self.distance}"
         if self.event is not None:

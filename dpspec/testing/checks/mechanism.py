@@ -229,8 +229,8 @@ def check_sorted_records_are_released_as_the_whole_table(subject: PlacedSubject,
         found = mechanism.release_sorted(batches, table.attributes, space, runs[1], MemorySorter())
         expected, rows = list(output.main.records()), [row for batch in found.batches for row in batch.records()]
         require(expected == rows, f"of {x} it releases {expected}, and from sorted records {rows}")
-        said, told = ((one.report, one.confidential) for one in (output, found))
-        require(said == told, f"of {x} it reports {said}, and from sorted records {told}")
+        said, repeated = ((one.report, one.confidential) for one in (output, found))
+        require(said == repeated, f"of {x} it reports {said}, and from sorted records {repeated}")
 
 
 def _outputs(subject: PlacedSubject, given: Any) -> object:
@@ -310,8 +310,8 @@ def check_release_agrees_with_the_law(subject: PlacedSubject, context: Context) 
             require(
                 off <= allowed, f"{rows} came {times} times in {DRAWS} releases of {x}, its probability is {expected[rows]:.4f}"
             )
-        for rows, chance in expected.items():
-            require(rows in seen or chance <= allowed, f"{rows} never came, its probability is {chance:.4f}")
+        for rows, probability in expected.items():
+            require(rows in seen or probability <= allowed, f"{rows} never came, its probability is {probability:.4f}")
 
 
 def _rows_by_outcome(law: FiniteLaw, space: DatasetSpace) -> dict[Hashable, float]:

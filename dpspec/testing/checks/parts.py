@@ -75,8 +75,8 @@ def check_rows_fill_the_columns(subject: ValueSubject, context: Context) -> None
         rows = part.rows(x)
         require(all(len(row) == len(columns) for row in rows), f"the rows of {x} are {rows}, for the columns {columns}")
         other = seen.setdefault(repr(rows), x)
-        told = space.units and space.is_told_by(space.units[0])
-        require(not told or other == x, f"{other} and {x} have the same rows")
+        determined = space.units and space.is_told_by(space.units[0])
+        require(not determined or other == x, f"{other} and {x} have the same rows")
 
 
 # --- cells ----------------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ def check_cells_stand_for_the_records_they_add(subject: ValueSubject, context: C
                 stated = _records_added(part, cells, x, y, unit)
             except IncompatibleBlocksError:  # a record of the unit is no sum of cells
                 break
-            told = f"from {x} to {y} the {unit} records change by {_shown(change)}, and by the cells by {_shown(stated)}"
-            require(_shown(change) == _shown(stated), told)
+            message = f"from {x} to {y} the {unit} records change by {_shown(change)}, and by the cells by {_shown(stated)}"
+            require(_shown(change) == _shown(stated), message)
 
 
 def _records_added(part: CellRecords, cells: CellCounts, x: Dataset, y: Dataset, unit: str) -> Counter[Record]:
@@ -262,8 +262,8 @@ def check_a_larger_unit_changes_no_more_than_is_said(subject: ValueSubject, cont
             continue
         for x, y in itertools.product(found, repeat=2):
             inner, outer = (_moved(counted[each][x], counted[each][y]) for each in (unit, per))
-            told = f"{x} and {y} differ in {inner} {unit} records and {outer} of {per}, and most_changed is {most}"
-            require(inner <= most * outer, told)
+            message = f"{x} and {y} differ in {inner} {unit} records and {outer} of {per}, and most_changed is {most}"
+            require(inner <= most * outer, message)
 
 
 def _moved(one: Counter[object], other: Counter[object]) -> int:
@@ -284,8 +284,8 @@ def check_a_unit_holds_no_more_than_is_said(subject: ValueSubject, context: Cont
             continue
         for x in listed_datasets(space):
             held, holding = (len(space.records(x, unit)) for unit in (inner, outer))
-            told = f"{x} has {held} {inner} records in {holding} of {outer}, and at most {most} each"
-            require(held <= most * holding, told)
+            message = f"{x} has {held} {inner} records in {holding} of {outer}, and at most {most} each"
+            require(held <= most * holding, message)
 
 
 @check(SPACES)
@@ -370,8 +370,8 @@ def check_renamed_datasets_are_datasets(subject: ValueSubject, context: Context)
 def check_words_say_which_dataset_it_is(subject: ValueSubject, context: Context) -> None:
     """`in_words(x, x)` differs for different datasets. Otherwise a witness in words could mean other datasets."""
     part = wording_of(subject.thing)
-    told: dict[str, Dataset] = {}
+    printed: dict[str, Dataset] = {}
     for x in listed_datasets(subject.thing):
         for text in set(part.in_words(x, x)):
-            twin = told.setdefault(text, x)
+            twin = printed.setdefault(text, x)
             require(twin == x, f"{twin} and {x} are both printed as {text!r}")

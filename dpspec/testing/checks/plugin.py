@@ -112,8 +112,8 @@ def check_import_leaves_random_state_alone(subject: PluginSubject, context: Cont
 def check_plugin_loads(subject: PluginSubject, context: Context) -> None:
     """The plugin imports without a fault, and so do the names of its table. What failed is fatal to every file that needs it."""
     fault = subject.info.error
-    told = (UnknownHookError, DuplicateNameError)  # by checks of their own
-    require(fault is None or isinstance(fault, told), str(fault))
+    checked_elsewhere = (UnknownHookError, DuplicateNameError)  # by checks of their own
+    require(fault is None or isinstance(fault, checked_elsewhere), str(fault))
     for entry in subject.info.entries:
         require(entry.fault is None, str(entry.fault))
 
@@ -418,10 +418,10 @@ def check_every_call_has_a_dataset_of_its_own(subject: ValueSubject, context: Co
         for dataset in datasets:
             written = adapter.written(dataset, space)
             again, copied = adapter.written(dataset, space), adapter.copied(written)
-            told = f"{dataset} of {space.name}"
-            require(repr(again) == repr(written), f"{told} is written as {written!r}, then as {again!r}")
-            require(repr(copied) == repr(written), f"{told} is written as {written!r}, and copied as {copied!r}")
-            require(copied is not written or isinstance(copied, (str, bytes, tuple)), f"{told} is not copied")
+            subject_text = f"{dataset} of {space.name}"
+            require(repr(again) == repr(written), f"{subject_text} is written as {written!r}, then as {again!r}")
+            require(repr(copied) == repr(written), f"{subject_text} is written as {written!r}, and copied as {copied!r}")
+            require(copied is not written or isinstance(copied, (str, bytes, tuple)), f"{subject_text} is not copied")
 
 
 @check(ADAPTERS)

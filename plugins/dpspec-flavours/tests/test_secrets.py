@@ -23,7 +23,16 @@ from dpspec_flavours.secrets.pufferfish import (
     PartialKnowledge,
     Pufferfish,
 )
-from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
+from dpspec_flavours.secrets.spaces import (
+    DataEvent,
+    DataLaw,
+    DataLaws,
+    DataProbability,
+    IndependentRecords,
+    Secrets,
+    bits,
+    values_at,
+)
 from dpspec_noise import Geometric, RandomisedResponse
 from hypothesis import given, settings, strategies as st
 
@@ -62,7 +71,7 @@ def response(keep):
 
 def listed(label, weights, values):
     total = sum(weights)
-    rows = tuple(DataChance(value=v, probability=Fraction(w, total)) for v, w in zip(values, weights, strict=True) if w)
+    rows = tuple(DataProbability(value=v, probability=Fraction(w, total)) for v, w in zip(values, weights, strict=True) if w)
     return DataLaw(label=label, listed=rows)
 
 
@@ -104,7 +113,7 @@ def test_independent_records_are_the_product_that_a_list_would_be():
 
 def test_the_order_of_independent_records_is_lost_in_a_multiset():
     sex = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), least=2, most=2)
-    record = DataChance(value=("f",), probability=HALF), DataChance(value=("m",), probability=HALF)
+    record = DataProbability(value=("f",), probability=HALF), DataProbability(value=("m",), probability=HALF)
     law = DataLaw(label="p", independent=(IndependentRecords(record=record, times=2),)).law(sex)
     assert dict(law.probabilities()) == {
         (("f",), ("f",)): Fraction(1, 4),
@@ -143,11 +152,11 @@ def test_the_marginal_of_the_prior_says_the_same_as_the_pairs():
 
 
 BAD = {
-    "both": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=1),), independent=(bits(HALF),)),
+    "both": lambda: DataLaw(label="p", listed=(DataProbability(value=0, probability=1),), independent=(bits(HALF),)),
     "none": lambda: DataLaw(label="p"),
-    "twice": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=HALF),) * 2),
-    "sum": lambda: DataLaw(label="p", listed=(DataChance(value=0, probability=HALF),)),
-    "sum of a record": lambda: IndependentRecords(record=(DataChance(value=0, probability=HALF),)),
+    "twice": lambda: DataLaw(label="p", listed=(DataProbability(value=0, probability=HALF),) * 2),
+    "sum": lambda: DataLaw(label="p", listed=(DataProbability(value=0, probability=HALF),)),
+    "sum of a record": lambda: IndependentRecords(record=(DataProbability(value=0, probability=HALF),)),
     "not in the base": lambda: DataLaws(base=PAIR, data_laws=(DataLaw(label="p", independent=(bits(HALF),)),)),
     "too many": lambda: DataLaw(label="p", independent=(bits(HALF, 15),)).law(BitVectors(length=15)),
     "two of a label": lambda: DataLaws(base=BIT, data_laws=(DataLaw(label="p", independent=(bits(HALF),)),) * 2),
@@ -395,7 +404,7 @@ def test_what_the_two_distances_promise_holds(one, two, keep):
 
 
 def test_a_graph_of_secrets_counts_steps_and_never_changes_the_prior():
-    record = tuple(DataChance(value=v, probability=Fraction(1, 3)) for v in (0, 1, 2))
+    record = tuple(DataProbability(value=v, probability=Fraction(1, 3)) for v in (0, 1, 2))
     three = IntegerCounts(length=1, high=2)
     priors = tuple(DataLaw(label=label, independent=(IndependentRecords(record=record),)) for label in ("p", "q"))
     secrets = tuple(DataEvent(label=text, datasets=((place,),)) for place, text in enumerate("abc"))

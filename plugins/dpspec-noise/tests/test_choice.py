@@ -78,14 +78,14 @@ def test_the_law_is_that_of_the_largest_noisy_count(noise):
     lot = random.Random(7)
     for _ in range(10):
         counts, rate = [lot.randint(0, 4) for _ in range(lot.randint(1, 4))], lot.choice((F(1, 2), F(3, 2)))
-        found = noisy_max(noise, rate).chances(counts)
+        found = noisy_max(noise, rate).probabilities(counts)
         assert sum(found, exact_exponential(0) * 0) == 1
         wanted = by_sums(float(rate), counts) if noise == "geometric" else by_quadrature(noise, float(rate), counts)
         assert all(abs(float(p.enclose(64)) - q) < 1e-6 for p, q in zip(found, wanted, strict=True))
 
 
 def largest_log_ratio(mechanism, counts, others):
-    ratios = [one / other for one, other in zip(mechanism.chances(counts), mechanism.chances(others), strict=True)]
+    ratios = [one / other for one, other in zip(mechanism.probabilities(counts), mechanism.probabilities(others), strict=True)]
     return max(max(ratio, 1 / ratio) for ratio in ratios)
 
 
@@ -111,7 +111,7 @@ def test_exponential_noise_attains_both_bounds_and_the_others_come_near():
 
 
 def test_ties_of_whole_noisy_counts_go_to_the_first():
-    first, second = noisy_max("geometric", "ln(3)").chances([0, 0])
+    first, second = noisy_max("geometric", "ln(3)").probabilities([0, 0])
     assert (first.rational(), second.rational()) == (F(21, 32), F(11, 32))  # two equal whole numbers have probability 5/16
 
 
@@ -131,7 +131,7 @@ def test_releases_follow_the_law(noise):
     rows = [list(mechanism.release(table, space, source).records()) for _ in range(2_000)]
     assert {(row[0], *row[2:]) for (row,) in rows} == {("person by colour", "", "chosen")}  # its count is not published
     drawn = [row[1] for (row,) in rows]
-    expected = np.array([float(p.enclose(64)) for p in mechanism.chances([0, 2, 1])]) * len(drawn)
+    expected = np.array([float(p.enclose(64)) for p in mechanism.probabilities([0, 2, 1])]) * len(drawn)
     observed = np.array([drawn.count(colour) for colour in COLOUR.categories])
     assert ((observed - expected) ** 2 / expected).sum() < stats.chi2.isf(1e-9, 2)
 
@@ -146,7 +146,7 @@ def enclosed(noise, counts, rate="1/2"):
         patch.setattr(choice, "FEW_PLACES", 0)
         for kept in (choice._chances_by_count, choice._chances_by_place):
             kept.cache_clear()
-        found = noisy_max(noise, rate).chances(counts)
+        found = noisy_max(noise, rate).probabilities(counts)
         for kept in (choice._chances_by_count, choice._chances_by_place):
             kept.cache_clear()
     assert all(isinstance(bounds, tuple) and 0 <= bounds[0] <= bounds[1] <= 1 for bounds in found)
@@ -198,7 +198,7 @@ def test_sums_of_geometric_noise_lie_within_the_enclosures():
 
 @pytest.mark.parametrize("noise", ["laplace", "exponential"])
 def test_many_cells_are_symmetric_and_sum_to_one(noise):
-    found = noisy_max(noise).chances([0] * 999 + [9])
+    found = noisy_max(noise).probabilities([0] * 999 + [9])
     assert len(set(found)) == 2
     assert sum(low for low, _ in found) <= 1 <= sum(high for _, high in found)
     assert sum(high - low for low, high in found) < F(1, 2**150)

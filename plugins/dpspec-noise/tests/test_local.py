@@ -680,7 +680,7 @@ def test_what_is_too_long_says_so() -> None:
 def test_the_budget_of_a_form_is_that_of_all_bits_of_a_category(form: str) -> None:
     rule = UnaryEncoding(form=form, epsilon="ln(81)", hashes=2)
     assert rule.epsilon_of(3) == ln(81)
-    assert rule.chances() == UnaryEncoding(form=form, epsilon="ln(9)").chances()
+    assert rule.probabilities() == UnaryEncoding(form=form, epsilon="ln(9)").probabilities()
 
 
 def test_the_reports_of_rappor_at_one_time_with_two_hash_functions() -> None:

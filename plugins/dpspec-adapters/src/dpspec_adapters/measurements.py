@@ -351,6 +351,6 @@ def _law(event: Any, bit: int) -> Law:
         )
     if kind == "RandomizedResponseDpEvent":
         spread = exact.rational(event.noise_parameter, "noise_parameter") / event.num_buckets
-        chances = dict.fromkeys(range(event.num_buckets), spread)
-        return FiniteLaw.of({**chances, bit: 1 - spread * (event.num_buckets - 1)})
+        probabilities = dict.fromkeys(range(event.num_buckets), spread)
+        return FiniteLaw.of({**probabilities, bit: 1 - spread * (event.num_buckets - 1)})
     raise IncompatibleBlocksError("event", "has no laws here", f"known: {_KNOWN}", value=kind)

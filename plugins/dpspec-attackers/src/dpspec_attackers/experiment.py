@@ -223,12 +223,12 @@ def attack(
     given = _plain(dp.read_table(document, table), "TABLE")
     if not len(given):
         raise errors.TableError("TABLE", "has no records", "give a table with records")
-    wanted, told = _attributes(given, secret, known)
+    wanted, background = _attributes(given, secret, known)
     drawn = None if release is None else _released(document, release, given, spec)
     attackers = _attackers(attacker)
     run = _Experiment(
-        spec=spec, mechanism=mechanism, table=given, secret=wanted, known=told, release=drawn, targets=count, confidence=sure,
-        source=randomness.SystemRandomness() if seed is None else randomness.SeededRandomness(seed),
+        spec=spec, mechanism=mechanism, table=given, secret=wanted, known=background, release=drawn, targets=count,
+        confidence=sure, source=randomness.SystemRandomness() if seed is None else randomness.SeededRandomness(seed),
     )  # fmt: skip
     found, refused = run.results(attackers, progress)
     if not found:
@@ -239,7 +239,7 @@ def attack(
         "table": {"unit": spec.space.units[0], "records": len(given)},
         "release": drawn is not None,
         "secret": list(wanted),
-        "known": list(told),
+        "known": list(background),
         "about": "this table",
         "method": "exact" if run.is_exact else "simulated",
         "targets": len(given) if run.is_exact else count,
@@ -276,8 +276,8 @@ def _attributes(
     wanted = tuple(dict.fromkeys(secret))
     if not wanted:
         raise ParameterError("secret", "names no attribute", f"name some of {', '.join(names)}")
-    told = tuple(name for name in names if name not in wanted) if known is None else tuple(dict.fromkeys(known))
-    for name in (*wanted, *told):
+    background = tuple(name for name in names if name not in wanted) if known is None else tuple(dict.fromkeys(known))
+    for name in (*wanted, *background):
         if name not in names:
             raise errors.UnknownNameError("attribute", "is none of the table", params.did_you_mean(name, names), value=name)
     outer = {attribute.name: attribute.within for attribute in table.attributes}
@@ -286,14 +286,14 @@ def _attributes(
         within = outer.get(name)
         return {name} if within is None else {name, *above(within)}
 
-    implied = set().union(*(above(name) for name in told)) if told else set()
+    implied = set().union(*(above(name) for name in background)) if background else set()
     both = [name for name in wanted if name in implied]
     if both:
         if known is None:  # a coarser attribute within the secret determines it
-            told = tuple(name for name in told if not set(wanted) & above(name))
-            return wanted, told
+            background = tuple(name for name in background if not set(wanted) & above(name))
+            return wanted, background
         raise ParameterError("secret", "is known by what the attacker knows", "take it out of `known`", value=", ".join(both))
-    return wanted, told
+    return wanted, background
 
 
 def _attackers(given: str | TableAttacker | None) -> list[TableAttacker]:

@@ -418,9 +418,9 @@ class ArbitraryPrior(AttackerModel):
         most = max(value for world, r, _ in ratios for value in world.posterior_to_prior(r).values())
         yield said(PRIOR, (), Sense.EQUALS, most, "exact Bayes (Bailie et al. 2024)", known)
         for factor in self.factors:
-            chances = [chance(world, r, held, factor) for world, r, held in ratios]
+            probabilities = [probability(world, r, held, factor) for world, r, held in ratios]
             worst, right = f"{theorem}, the worst record", f"{known}, and right"
-            yield said(TAIL, at(factor=factor), Sense.EQUALS, max(chances), worst, right, trivial=1)
+            yield said(TAIL, at(factor=factor), Sense.EQUALS, max(probabilities), worst, right, trivial=1)
 
 
 def _most_records(spec: PrivacySpec) -> int | None:
@@ -433,7 +433,7 @@ def _most_records(spec: PrivacySpec) -> int | None:
     return None if most is None or inside is None else most * inside
 
 
-def chance(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:
+def probability(world: World, record: object, ratios: dict[object, Fraction | None], factor: Fraction) -> Fraction:
     """P(ratio >= factor | the record is the true one)."""
     law = world.given_record(record)
     return sum((law.get(o, Fraction(0)) for o, value in ratios.items() if value is None or value >= factor), Fraction(0))

@@ -231,8 +231,8 @@ class IntegerProgram(TableAttacker):
             return AttackGuess(best=())
         kinds, names = _support(tables, known, secret, scene.spec.space.attributes_of(_unit(scene.spec)))
         places = [names.index(name) for name in secret]
-        told = [(names.index(name), value) for name, value in known.items() if name in names]
-        fitting = [all(kind[place] == value for place, value in told) for kind in kinds]
+        conditions = [(names.index(name), value) for name, value in known.items() if name in names]
+        fitting = [all(kind[place] == value for place, value in conditions) for kind in kinds]
         largest: dict[Cell, int] = {}
         for value in dict.fromkeys(tuple(kind[p] for p in places) for kind, fits in zip(kinds, fitting, strict=True) if fits):
             wanted = [fits and tuple(kind[p] for p in places) == value for kind, fits in zip(kinds, fitting, strict=True)]

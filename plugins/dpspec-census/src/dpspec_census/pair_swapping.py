@@ -141,9 +141,9 @@ class PairSwapping(Swapping):
         if size > MOST_RECORDS:
             rule = f"is listed for strata of at most {MOST_RECORDS} records"
             raise errors.NotEnumerableError("law of pair-swapping", rule, "name smaller datasets")
-        chances = [involution_probability(m, size, swap_rate) for m in range(0, size + 1, 2)]
-        common = math.lcm(*(chance.denominator for chance in chances))
-        whole = [int(chance * common) for chance in chances]
+        probabilities = [involution_probability(m, size, swap_rate) for m in range(0, size + 1, 2)]
+        common = math.lcm(*(probability.denominator for probability in probabilities))
+        whole = [int(probability * common) for probability in probabilities]
         found: Counter[StratumCells] = Counter()
         for (table, moved), ways in matchings(cells, columns).items():
             found[table] += ways * whole[moved // 2]

@@ -180,8 +180,8 @@ class PreNoise(Mechanism):
             rule = f"is listed for at most {MOST_RECORDS} records"
             raise errors.NotEnumerableError(f"law of {self.name}", rule, "name smaller datasets")
         scheme = self._swap.scheme()
-        chances = self._replaced(scheme, dataset, space)
-        tables = {scheme.dataset(held, space): chance for held, chance in chances.items()}
+        probabilities = self._replaced(scheme, dataset, space)
+        tables = {scheme.dataset(held, space): probability for held, probability in probabilities.items()}
         return laws.mixture(list(tables.values()), [self._swap.law(table, space) for table in tables])
 
     def _replaced(self, scheme: SwapScheme, dataset: Dataset, space: DatasetSpace) -> dict[tuple[Record, ...], Fraction]:
@@ -194,15 +194,19 @@ class PreNoise(Mechanism):
                 drawn = values.joint_values(tuple(others[name] for name in values.outer))
                 one: Counter[Record] = Counter({value: self.rate / len(drawn) for value in drawn} if self.rate else {})
                 one[swap] += 1 - self.rate  # type: ignore[assignment]
-                whole = {scheme.joined(match, [(rest, value)], space)[0]: chance for value, chance in one.items() if chance}
+                whole = {
+                    scheme.joined(match, [(rest, value)], space)[0]: probability
+                    for value, probability in one.items()
+                    if probability
+                }
                 fuller: Counter[tuple[Record, ...]] = Counter()
-                for (done, chance), (record, more) in itertools.product(found.items(), whole.items()):
-                    fuller[tuple(sorted((*done, record), key=repr))] += chance * more
+                for (done, probability), (record, more) in itertools.product(found.items(), whole.items()):
+                    fuller[tuple(sorted((*done, record), key=repr))] += probability * more
                 if len(fuller) > MOST_TABLES:
                     rule = f"leads to more than {MOST_TABLES:,} tables before the swap"
                     raise errors.NotEnumerableError(f"law of {self.name}", rule, "name smaller datasets, or fewer categories")
                 found = fuller
-        return {records: Fraction(chance) for records, chance in found.items()}
+        return {records: Fraction(probability) for records, probability in found.items()}
 
     # -- real tables --------------------------------------------------------------------------------
 

@@ -109,15 +109,15 @@ class RiskSwapping(Swapping):
             raise errors.NotEnumerableError(f"law of {self.name}", rule, "name smaller datasets")
         records = [divmod(place, columns) for place, count in enumerate(cells) for _ in range(count)]
         rates = self._rates(records, swap_rate)
-        chances: Counter[StratumCells] = Counter()
+        probabilities: Counter[StratumCells] = Counter()
         for order in itertools.permutations(range(size)):
             moved = [place for place in range(size) if order[place] != place]
-            chance = self._chance(moved, rates)
-            if chance:
+            probability = self._probability(moved, rates)
+            if probability:
                 table = Counter(records[place][0] * columns + records[order[place]][1] for place in range(size))
-                chances[tuple(table[place] for place in range(len(cells)))] += chance  # type: ignore[assignment]
-        common = math.lcm(*(Fraction(chance).denominator for chance in chances.values()))
-        return {table: int(chance * common) for table, chance in chances.items()}
+                probabilities[tuple(table[place] for place in range(len(cells)))] += probability  # type: ignore[assignment]
+        common = math.lcm(*(Fraction(probability).denominator for probability in probabilities.values()))
+        return {table: int(probability * common) for table, probability in probabilities.items()}
 
     def _rates(self, records: Sequence[tuple[int, int]], swap_rate: Fraction) -> list[Fraction]:
         """The rate of each record of a stratum."""
@@ -127,7 +127,7 @@ class RiskSwapping(Swapping):
             next((one.rate for one in self.rate if unique[one.where][place]), swap_rate) for place in range(len(records))
         ]  # fmt: skip
 
-    def _chance(self, moved: Sequence[int], rates: Sequence[Fraction]) -> Fraction:
+    def _probability(self, moved: Sequence[int], rates: Sequence[Fraction]) -> Fraction:
         """The probability of one permutation that moves these records, up to a factor of the table that is divided out."""
         size, every = len(rates), range(len(rates))
         if self.algorithm == "derangement":
@@ -135,12 +135,12 @@ class RiskSwapping(Swapping):
                 return Fraction(not moved)
             kept = math.prod((rates[i] if i in moved else 1 - rates[i] for i in every), start=Fraction(1))
             return kept / derangements(len(moved)) if len(moved) != 1 else Fraction(0)
-        chance, others = Fraction(0), [place for place in every if place not in moved]
+        probability, others = Fraction(0), [place for place in every if place not in moved]
         for more in itertools.chain.from_iterable(itertools.combinations(others, k) for k in range(len(others) + 1)):
             chosen = {*moved, *more}
             kept = math.prod((rates[i] if i in chosen else 1 - rates[i] for i in every), start=Fraction(1))
-            chance += kept / math.factorial(len(chosen))
-        return chance
+            probability += kept / math.factorial(len(chosen))
+        return probability
 
     def stratum_probability(self, cells: StratumCells, table: StratumCells, columns: int, swap_rate: Fraction) -> Fraction:
         weights = self.stratum_weights(cells, columns, swap_rate)

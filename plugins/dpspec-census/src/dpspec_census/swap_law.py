@@ -164,14 +164,14 @@ def _below_chord(a: Fraction, b: Fraction, at: Callable[[Fraction], Bracket]) ->
 def _atoms(size: int, p: Fraction, *, derange: bool) -> list[tuple[Fraction, Fraction]]:
     """Every atom (P_x, P_x'), as the module says."""
     numbers = _derangement_numbers(size)
-    chance = [_permutation_probability(m, size, p, numbers, derange=derange) for m in range(size + 1)]
+    probability = [_permutation_probability(m, size, p, numbers, derange=derange) for m in range(size + 1)]
     found: list[tuple[Fraction, Fraction]] = []
     for m in range(size - 1):
         ways = math.comb(size - 2, m) * numbers[m]
-        found.append((ways * chance[m], ways * chance[m + 2]))
+        found.append((ways * probability[m], ways * probability[m + 2]))
     for m in range(2, size):
         ways = 2 * math.comb(size - 2, m - 1) * numbers[m]
-        found.append((ways * chance[m], ways * chance[m + 1]))
+        found.append((ways * probability[m], ways * probability[m + 1]))
     found += [(q, p) for p, q in found]
     neutral = 1 - sum((p for p, _ in found), Fraction(0))
     return [*found, (neutral, neutral)]

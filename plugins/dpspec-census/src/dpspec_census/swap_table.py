@@ -106,14 +106,14 @@ def _redrawn(power: float, size: int, p: Fraction) -> float:
 
 def _sent_to_each_other(size: int, p: Fraction) -> float:
     """At least E[min(1, 2/(M-1)); M >= 2] for a binomial M."""
-    chance = float(p)
-    if chance in (0.0, 1.0):
-        return 0.0 if chance == 0 else min(1.0, 2 / (size - 1))
+    probability = float(p)
+    if probability in (0.0, 1.0):
+        return 0.0 if probability == 0 else min(1.0, 2 / (size - 1))
     if size <= _EXACT_SIZE:
-        masses = binomial(size, chance)
+        masses = binomial(size, probability)
         shares = np.minimum(1.0, 2 / np.maximum(np.arange(size + 1) - 1, 1))
         return float((masses * shares)[2:].sum()) + _SPARE
-    mean = size * chance
+    mean = size * probability
     least = math.floor(mean - math.sqrt(80 * mean))  # below it lies at most e^-40, by Chernoff's inequality
     return 1.0 if least < 4 else min(1.0, 2 / (least - 1) + math.exp(-40))
 

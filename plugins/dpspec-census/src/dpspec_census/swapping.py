@@ -213,10 +213,10 @@ class Swapping(Mechanism):
         if written is None or records <= MOST_SHOWN:
             return proved()
         one, other, output = written
-        chances = self.probability(one, output, space), self.probability(other, output, space)
+        probabilities = self.probability(one, output, space), self.probability(other, output, space)
         held = Counter(space.records(output, self.unit))
         words = ", ".join(f"{number} x ({', '.join(map(str, record))})" for record, number in sorted(held.items(), key=repr))
-        return proved(probabilities=chances, outcome=words)
+        return proved(probabilities=probabilities, outcome=words)
 
     def _speaks_of(self, spec: PrivacySpec) -> bool:
         """Whether distances are d_Ham of the unit, and the universes are those of c_Swap and of nothing else."""
@@ -301,10 +301,10 @@ class Swapping(Mechanism):
         """
         self.check(space)
         before, after = (self.scheme().strata(space.dataset(each), space) for each in (dataset, outcome))
-        chance = Fraction(1)
+        probability = Fraction(1)
         for match in before | after:
-            chance *= self._probability_in(match, before.get(match, ()), after.get(match, ()))
-        return chance
+            probability *= self._probability_in(match, before.get(match, ()), after.get(match, ()))
+        return probability
 
     def _probability_in(self, match: Record, before: SwappedRecords, after: SwappedRecords) -> Fraction:
         """The same in one stratum."""

@@ -83,9 +83,9 @@ def coarsened(finest: Integers, levels: Sequence[Attribute]) -> dict[str, Intege
     return codes
 
 
-def drawn(generator: np.random.Generator, chances: Sequence[float], count: int) -> Integers:
+def drawn(generator: np.random.Generator, probabilities: Sequence[float], count: int) -> Integers:
     """Independent categories with these probabilities, up to a common factor."""
-    ends = np.cumsum(np.asarray(chances, dtype=np.float64))
+    ends = np.cumsum(np.asarray(probabilities, dtype=np.float64))
     return np.minimum(np.searchsorted(ends / ends[-1], generator.random(count), side="right"), len(ends) - 1)
 
 

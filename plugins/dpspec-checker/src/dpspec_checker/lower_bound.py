@@ -247,9 +247,9 @@ def _sketches(view: JsonTable, cells: CellsOfBoth, space: JsonTable) -> Moves:
     name, hashes = view["table"]["attributes"][0], view["hashes"]
     for one, other in _in_places(cells):
         ours, theirs = (hash_values(hashes, view["width"], space, name, cell[0]) for cell in (one, other))
-        told = sum(a != b for a, b in zip(ours, theirs, strict=True))
-        if told:
-            found[sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes))), 0] += 1
+        distinguishing = sum(a != b for a, b in zip(ours, theirs, strict=True))
+        if distinguishing:
+            found[sketch_pair(read(view["epsilon"]), Fraction(distinguishing, len(hashes))), 0] += 1
     return found
 
 

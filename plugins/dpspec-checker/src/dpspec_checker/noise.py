@@ -649,8 +649,8 @@ def _lattice(variance: Fraction, shifts: list[int], loss: arb) -> arb:
         law, outside = law * arb_poly(spread), outside + 2 * tail / within
     middle, squares = last * sum(shifts), sum(shift**2 for shift in shifts)
     inside = (
-        chance * (1 - (loss - half * (squares - 2 * (place - middle))).exp()).nonnegative_part()
-        for place, chance in enumerate(law.coeffs())
+        probability * (1 - (loss - half * (squares - 2 * (place - middle))).exp()).nonnegative_part()
+        for place, probability in enumerate(law.coeffs())
     )  # fmt: skip
     return sum(inside, arb(0)) + outside * arb(0.5, 0.5)
 

@@ -72,7 +72,7 @@ from dpspec_checker.universes import (
     need_nested,
     need_table,
     shifts_of_members,
-    told_table,
+    table_text,
     value_range,
 )
 
@@ -174,7 +174,8 @@ def _proofs_of(row: JsonTable, beside: Path) -> list[RecheckedProof]:
     found = []
     for one in proved:
         claim = _attempt(
-            "claim", lambda one=one: of_file(lambda file: file.check_claim(one, blocks_of(one["claim"], "claim")))  # type: ignore[misc]
+            "claim",
+            lambda one=one: of_file(lambda file: file.check_claim(one, blocks_of(one["claim"], "claim"))),  # type: ignore[misc]
         )
         steps = (*check_proof(one), *whole, claim)
         lines = (*believed(one), *_not_checked(steps), *unknown_keys("file", row))
@@ -409,7 +410,7 @@ class _Proven:
                 moving.append(view)
                 continue
             if not (bare and self.rate == 1 and determined(table, self.invariants, self.claim["space"])):
-                raise UnknownFormula(f"a view of {told_table(table)} is said to be fixed, which is not seen")
+                raise UnknownFormula(f"a view of {table_text(table)} is said to be fixed, which is not seen")
         return moving
 
     @cached_property
@@ -466,7 +467,7 @@ def _sensitivity(proof: _Proven) -> str:
     unit, kept = prices[0], list(stated["kept"])
     for table in kept:
         seen = determined({"type": "marginal", **table}, proof.invariants, proof.claim["space"]) and table["unit"] == unit
-        need(seen, f"{told_table(table)} is not seen to be invariant")
+        need(seen, f"{table_text(table)} is not seen to be invariant")
     in_place = [view for view in proof.views if view["kind"] in BY_RECORD]
     if in_place:
         kind = proof.claim["input_divergence"]
@@ -477,7 +478,7 @@ def _sensitivity(proof: _Proven) -> str:
     inner = [view for view in proof.views if view["table"]["unit"] != unit]
     need(not any("contributions" in view for view in own), "which records are counted depends on others")
     if inner and (unit, {view["table"]["unit"] for view in inner}) != ("household", {"person"}):
-        raise Rejected(f"records of the unit {unit} do not determine those of {told_table(inner[0]['table'])}")
+        raise Rejected(f"records of the unit {unit} do not determine those of {table_text(inner[0]['table'])}")
     if proof.in_groups:
         return _in_places(proof)
     if proof.by_parts:
@@ -673,10 +674,12 @@ def _two_report_laws(view: JsonTable, space: JsonTable) -> str:
     """The laws of one report of two categories."""
     if view["kind"] == "Report":
         return two_laws(*view["laws"])
-    size, hashes, told = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
-    if told != len(hashes):  # the number of all functions is always a bound
-        need(told >= most_distinguishing(hashes, view["width"], size), "more hash functions distinguish some categories")
-    return sketch_pair(read(view["epsilon"]), Fraction(told, len(hashes)))
+    size, hashes, distinguishing = attribute_size(space, view["table"]["attributes"][0]), view["hashes"], view["telling"]
+    if distinguishing != len(hashes):  # the number of all functions is always a bound
+        need(
+            distinguishing >= most_distinguishing(hashes, view["width"], size), "more hash functions distinguish some categories"
+        )
+    return sketch_pair(read(view["epsilon"]), Fraction(distinguishing, len(hashes)))
 
 
 def _sum_answers(view: JsonTable, shifts: tuple[int, ...], space: JsonTable) -> list[Moves]:
@@ -897,7 +900,7 @@ def _post_process(proof: _Proven) -> str:
         if not isinstance(fact, dict):
             raise UnknownFormula(f"{fact} is no table of counts")
         seen = determined({"type": "marginal", **fact}, proof.invariants, proof.claim["space"])
-        need(seen, f"nothing is seen to fix {told_table(fact)}")
+        need(seen, f"nothing is seen to fix {table_text(fact)}")
     return f"{len(proof.steps['post-process']['reads'])} facts are fixed by the invariants"
 
 

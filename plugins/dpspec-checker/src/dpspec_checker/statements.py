@@ -207,10 +207,10 @@ def check_scope(stated: StatedVerdict) -> str:
     for key, value in empty.items():
         need(_same(obligation[key], value), f"{key} of a proved claim is not {value!r}")
     constant = verdict["constant"]
-    told = constant["lower"] if constant["lower"] == constant["upper"] else f"[{constant['lower']}, {constant['upper']}]"
+    constant_text = constant["lower"] if constant["lower"] == constant["upper"] else f"[{constant['lower']}, {constant['upper']}]"
     note = _recorded_in(obligation["detail"])
     need(obligation["outcome"] == ("missed" if note == "refuted" else "holds"), "the outcome is not that of a verified claim")
-    sentence = f"verified{'' if note == 'verified' else f' (recorded as {note})'}: constant {told}, {SCOPE}"
+    sentence = f"verified{'' if note == 'verified' else f' (recorded as {note})'}: constant {constant_text}, {SCOPE}"
     need(obligation["detail"] == sentence, f"the detail is not {sentence!r}")
     return f"{SCOPE}, {METHOD}"
 
@@ -328,8 +328,8 @@ def _believed(verdict: JsonTable, rows: dict[Any, JsonTable], obligation: JsonTa
     yield "wording of the steps (says, citation), except for its numbers"
     stated = verdict.get("provenance")
     origins = [one for one in stated if isinstance(one, dict)] if isinstance(stated, list) else []
-    told = sorted({f"{one.get('distribution')} {one.get('version')}" for one in origins})
-    yield f"provenance, not checked: {', '.join(told) or 'none is stated'}"
+    versions = sorted({f"{one.get('distribution')} {one.get('version')}" for one in origins})
+    yield f"provenance, not checked: {', '.join(versions) or 'none is stated'}"
     tables = [("obligation", obligation), ("verdict", verdict), *(("step", row) for row in verdict["proof"])]
     universes = verdict.get("universes")
     tables += [("universe", row) for row in universes] if isinstance(universes, list) else []
@@ -343,19 +343,19 @@ def _view_text(view: Any) -> str:
     if not isinstance(view, dict) or not isinstance(view.get("table"), dict):
         return str(view)
     table = view["table"]
-    where = "".join(f", where {name} is in {_told(of)}" for name, of in table.get("where", {}).items())
+    where = "".join(f", where {name} is in {_value_text(of)}" for name, of in table.get("where", {}).items())
     rest = {key: value for key, value in view.items() if key not in ("kind", "table", "fixed")}
     attributes = " x ".join(map(str, table.get("attributes", ()))) or "nothing"
     text = f"{view.get('kind')} of {table.get('unit')} records by {attributes}{where}"
-    told = ", ".join(f"{key} {_told(value)}" for key, value in rest.items())
-    return f"{text}; {told[:MOST_TEXT]}{'...' if len(told) > MOST_TEXT else ''}"
+    rest_text = ", ".join(f"{key} {_value_text(value)}" for key, value in rest.items())
+    return f"{text}; {rest_text[:MOST_TEXT]}{'...' if len(rest_text) > MOST_TEXT else ''}"
 
 
-def _told(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Data in one line."""
     if isinstance(value, dict):
-        return "(" + ", ".join(f"{key} {_told(entry)}" for key, entry in value.items()) + ")"
-    return "[" + ", ".join(map(_told, value)) + "]" if isinstance(value, list) else str(value)
+        return "(" + ", ".join(f"{key} {_value_text(entry)}" for key, entry in value.items()) + ")"
+    return "[" + ", ".join(map(_value_text, value)) + "]" if isinstance(value, list) else str(value)
 
 
 def need_keys(kind: str, table: JsonTable) -> None:

@@ -339,7 +339,7 @@ MOST_LEAVES = 400
 """Attributes that lie in each other in more ways than this are not looked through."""
 
 
-def told_table(table: JsonTable) -> str:
+def table_text(table: JsonTable) -> str:
     return f"{table['unit']} by {' x '.join(table['attributes']) or 'nothing'}"
 
 
@@ -456,7 +456,7 @@ def need_nested(records: FewRecords, kept: list[JsonTable]) -> None:
         crossed = any(
             times < min(ours[one], theirs[other]) for (one, other), times in both.items() if one is not None and other is not None
         )
-        need(not crossed, f"cells of {told_table(pair[0])} cross those of {told_table(pair[1])}")
+        need(not crossed, f"cells of {table_text(pair[0])} cross those of {table_text(pair[1])}")
 
 
 def _attributes(space: JsonTable, unit: str) -> list[JsonTable]:

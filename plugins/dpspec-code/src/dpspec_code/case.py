@@ -194,7 +194,7 @@ class _Case:
             return None
         datasets = only or self.datasets
         most = min((limit for limit in (draws, self.sampling.draws) if limit is not None), default=None)
-        sampled = self._apart(lambda tell: self._sampled(tell, seconds, datasets, most), seconds=_at_most(seconds))
+        sampled = self._apart(lambda report: self._sampled(report, seconds, datasets, most), seconds=_at_most(seconds))
         findings += _printed(sampled.printed)
         if sampled.value is None:
             findings.append(_ends(sampled, "while it was sampled"))
@@ -225,9 +225,9 @@ class _Case:
     def _apart(self, work: Callable[[Progress], Result], *, seconds: float) -> Returned[Result]:
         """What some work in a child process came to; a function that does more than to return something is bad input."""
 
-        def unpatched(tell: Progress) -> Result:
+        def unpatched(report: Progress) -> Result:
             try:
-                result = work(tell)
+                result = work(report)
             except DpspecError:
                 raise
             except Exception as problem:
@@ -294,7 +294,7 @@ class _Case:
         if most_runs is not None and size * (size - 1) // 2 > FIRST_PAIRS:
             whole = self._on_whole_space([], seconds, most_runs) if self.datasets is None else None
             return whole if isinstance(whole, Verdict) and whole.outcome is Outcome.VERIFIED else None
-        ran = self._apart(lambda tell: self._read_off(tell, most_runs), seconds=seconds)
+        ran = self._apart(lambda report: self._read_off(report, most_runs), seconds=seconds)
         if ran.value is None:
             return _unread(ran, findings, "while its choices were enumerated")
         found, laws = ran.value
@@ -317,9 +317,9 @@ class _Case:
         above = f"the space has more than {ENUMERATED} datasets"
         if readable(self.function) is None:
             return "its randomness comes from a source that enumeration does not see"
-        if self._told_apart is not None:
-            return f"{above}, and no {self._told_apart.name} represents all of them at once"
-        ran = self._apart(lambda tell: self._read_whole(tell, most_runs), seconds=seconds)
+        if self._opaque_adapter is not None:
+            return f"{above}, and no {self._opaque_adapter.name} represents all of them at once"
+        ran = self._apart(lambda report: self._read_whole(report, most_runs), seconds=seconds)
         if ran.value is None:
             return _unread(ran, findings, "while it was run on symbols")
         found, laws, long = ran.value
@@ -335,7 +335,7 @@ class _Case:
         if claim is None:
             return None
         alone = attrs.evolve(self, spec=claim)
-        ran = alone._apart(lambda tell: alone._read_off(tell, most_runs), seconds=seconds)
+        ran = alone._apart(lambda report: alone._read_off(report, most_runs), seconds=seconds)
         found, laws = ran.value or ("", {})
         if not isinstance(found, Verdict) or found.outcome is not Outcome.VERIFIED or not _draws(laws.values()):
             return None
@@ -380,12 +380,12 @@ class _Case:
         return self.function.handed
 
     @property
-    def _told_apart(self) -> DatasetAdapter | None:
+    def _opaque_adapter(self) -> DatasetAdapter | None:
         """The form that it is handed a dataset in, where that is not made entry by entry and has no symbol for all at once."""
         form = self.function.dataset if isinstance(self.function, AdaptedFunction) else None
         return None if form is None or form.by_entry else form
 
-    def _read_whole(self, _tell: Progress, most_runs: int | None = None) -> _WholeReading:
+    def _read_whole(self, _report: Progress, most_runs: int | None = None) -> _WholeReading:
         """The verdict on all datasets, with the laws that its tree has on some, the smallest among them, and on long ones; no
         verdict where that takes more runs than it may."""
         function, counter = cast("Function", readable(self.function)), None if most_runs is None else RunCounter(most_runs)
@@ -398,36 +398,38 @@ class _Case:
         except (NoConstant, NotEnumerableError, NoFormulaError) as problem:
             return str(problem), {}, {}
         listed = sorted(self._looked_at(), key=self.spec.space.order)
-        spaced = listed[:6] if tree.chances else listed[:: max(1, len(listed) // 6)]  # coins of each entry, listed one by one
+        spaced = (
+            listed[:6] if tree.probabilities else listed[:: max(1, len(listed) // 6)]
+        )  # coins of each entry, listed one by one
         chosen = dict.fromkeys([*(found.universes[0].attained or ()), *listed[:1], *spaced])
-        long = () if tree.chances else tree.long_datasets(self.spec)
+        long = () if tree.probabilities else tree.long_datasets(self.spec)
         laws = {dataset: tree.on(dataset) for dataset in list(chosen)[:MOST_DATASETS]}
         return found, laws, {dataset: tree.on(dataset) for dataset in long if dataset not in laws}
 
-    def _read_off(self, tell: Progress, most_runs: int | None = None) -> tuple[Verdict | str | None, dict[Dataset, Any]]:
+    def _read_off(self, report: Progress, most_runs: int | None = None) -> tuple[Verdict | str | None, dict[Dataset, Any]]:
         """The verdict by enumeration, with the law of each dataset that was evaluated; no verdict where that takes more runs than
         it may."""
         counter = None if most_runs is None else RunCounter(most_runs)
         try:
-            return self._read_both_ways(tell, counter)
+            return self._read_both_ways(report, counter)
         except RunLimitError:
             return None, {}
 
-    def _read_both_ways(self, tell: Progress, counter: RunCounter | None) -> tuple[Verdict | str, dict[Dataset, Any]]:
+    def _read_both_ways(self, report: Progress, counter: RunCounter | None) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The same, where draws of `geometric` are symbols, or else choices."""
         first = FunctionSampler(self.function, "function", most_paths=PATHS, symbolic=True, counter=counter)
-        found, laws = self._with_law(first, tell)
+        found, laws = self._with_law(first, report)
         if laws or "geometric" not in first.drew:
             return found, laws
         second = FunctionSampler(self.function, "function", most_paths=PATHS, counter=counter)
-        other, laws = self._with_law(second, tell)
+        other, laws = self._with_law(second, report)
         return (other if isinstance(other, Verdict) or isinstance(found, Verdict) else found), laws
 
-    def _with_law(self, sampler: FunctionSampler, tell: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
+    def _with_law(self, sampler: FunctionSampler, report: Progress) -> tuple[Verdict | str, dict[Dataset, Any]]:
         """The same, where draws of `geometric` are symbols or choices."""
         space = self.spec.space
         try:
-            found = verify_exhaustively(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=tell)
+            found = verify_exhaustively(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=report)
             found = self._by_models(not_empty(found))
             if found.outcome is Outcome.UNDECIDED:
                 return found.reason, {}
@@ -475,12 +477,12 @@ class _Case:
             return sampler.law(dataset, space)
 
         given: list[tuple[Dataset, Dataset]] = []
-        if self._told_apart is None:
+        if self._opaque_adapter is None:
             with contextlib.suppress(NoConstant, NotEnumerableError, NoFormulaError):
                 models = models_of(self.function)
                 tree = whole_tree(function, self.spec, most_paths=PATHS, form=self._form, models=models)
                 if tree.dataset.bound.is_exact:
-                    law_on = law_on if tree.chances else tree.on
+                    law_on = law_on if tree.probabilities else tree.on
                 else:
                     given = list(WholeProof.of(tree, self.spec).pairs_at_the_end())
         found = exceeding_pair(law_on, self.spec, seed=self.sampling.seed, seconds=0.9 * seconds, given=given)
@@ -567,14 +569,14 @@ class _Case:
 
     # -- sampled ------------------------------------------------------------------------------------
 
-    def _sampled(self, tell: Progress, seconds: float, datasets: tuple[Dataset, ...] | None, draws: int | None) -> Verdict:
+    def _sampled(self, report: Progress, seconds: float, datasets: tuple[Dataset, ...] | None, draws: int | None) -> Verdict:
         """Refuted on draws, or undecided; with `bits` half of the error, and some of the time, is kept for the last bits."""
         sampling = self.sampling
         kept = PARTS["bits"] * seconds if sampling.bits else 0.0
         ways = (2 if sampling.bits else 1) * (1 if sampling.loss is None else 2)
         limits: dict[str, Any] = {"seed": sampling.seed, "error": sampling.error / ways}
         found = refute(
-            self.function, self.spec, datasets=datasets, registry=self.registry, progress=tell,
+            self.function, self.spec, datasets=datasets, registry=self.registry, progress=report,
             seconds=seconds - kept, draws=draws, bits=sampling.bits, **limits,
         )  # fmt: skip
         if sampling.bits and found.outcome is Outcome.UNDECIDED:

@@ -171,9 +171,9 @@ def _refused(event: str, args: tuple[Any, ...]) -> None:
     ):
         return
     about = next((str(part) for part in args if isinstance(part, (str, bytes, Path))), "")
-    told = f"{event}({about!r})" if about else event
-    _acts.write(told)
-    raise Act(f"{told} is not allowed: dpspec checks what a function returns")
+    act = f"{event}({about!r})" if about else event
+    _acts.write(act)
+    raise Act(f"{act} is not allowed: dpspec checks what a function returns")
 
 
 def _writes(path: object, mode: object, flags: object) -> bool:
@@ -251,9 +251,9 @@ def run_in_child(
     >>> run_in_child(lambda tell: [None for _ in iter(int, 1)], seconds=0.05).late
     True
     """
-    tell = progress or (lambda _done, _all: None)
+    report = progress or (lambda _done, _all: None)
     if not CAN_FORK:
-        return Returned(value=work(tell))
+        return Returned(value=work(report))
     receiver, sender = Pipe(duplex=False)
     before, acted = _note.place, _acts.place
     _note.place, _acts.place = mmap.mmap(-1, _NOTE), mmap.mmap(-1, _NOTE)
@@ -264,7 +264,7 @@ def run_in_child(
                 receiver.close()
                 _serve(work, sender, printed, seconds)
             sender.close()
-            kind, content, status = _watched(child, receiver, tell, printed, seconds)
+            kind, content, status = _watched(child, receiver, report, printed, seconds)
             noted, act, text = _note.read(), _acts.read(), printed_text(printed)
     finally:
         _note.place, _acts.place = before, acted
@@ -302,13 +302,13 @@ def _fork() -> int:
 
 
 def _watched(
-    child: int, receiver: Connection, tell: Progress, printed: IO[bytes], seconds: float | None
+    child: int, receiver: Connection, report: Progress, printed: IO[bytes], seconds: float | None
 ) -> tuple[str, Any, int]:  # fmt: skip
     """What came of a child, and how it ended; with all that it started it is gone afterwards."""
     global _slept  # noqa: PLW0603
     begun = time.monotonic()
     try:
-        kind, content = _received(receiver, tell, lambda: _is_over(child, begun, printed, seconds))
+        kind, content = _received(receiver, report, lambda: _is_over(child, begun, printed, seconds))
         if kind == "late":
             with allow_own_acts():
                 os.kill(child, signal.SIGKILL)
@@ -421,7 +421,7 @@ def redirect(printed: IO[bytes]) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
 
 
-def _received(receiver: Connection, tell: Progress, is_over: Callable[[], bool]) -> tuple[str, Any]:
+def _received(receiver: Connection, report: Progress, is_over: Callable[[], bool]) -> tuple[str, Any]:
     """How it went (result, failure, ended or late), and what belongs to it."""
     while True:
         try:
@@ -434,7 +434,7 @@ def _received(receiver: Connection, tell: Progress, is_over: Callable[[], bool])
             return "ended", ""
         if kind != "progress":
             return kind, content
-        tell(*content)
+        report(*content)
         if is_over():
             return "late", "by waiting too long"
 

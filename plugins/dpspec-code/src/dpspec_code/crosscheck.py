@@ -357,9 +357,9 @@ def exceeds(hits: int, runs: int, low: float, high: float, most: float) -> bool:
     return runs * _kl(share, nearest) > most
 
 
-def _kl(share: float, chance: float) -> float:
+def _kl(share: float, probability: float) -> float:
     total = 0.0
-    for part, of in ((share, chance), (1 - share, 1 - chance)):
+    for part, of in ((share, probability), (1 - share, 1 - probability)):
         if part > 0:
             if of <= 0:
                 return math.inf
@@ -411,7 +411,7 @@ def compared_by_runs(
                 break
             for call, source, sample in zip((function, modelled), sources, samples, strict=True):
                 sample.append(_parts_of(call, presented(dataset), source))
-        found = _told_apart(samples, len(datasets))
+        found = _differing_part(samples, len(datasets))
         if found:
             return f"on {dataset} {found}"
     return ""
@@ -440,22 +440,22 @@ def _parts_of(call: RealFunction, given: Any, source: np.random.Generator) -> tu
     return (whole, out.getvalue()), parts
 
 
-def _told_apart(samples: Sequence[Sequence[tuple[Hashable, list[Any]]]], datasets: int) -> str:
+def _differing_part(samples: Sequence[Sequence[tuple[Hashable, list[Any]]]], datasets: int) -> str:
     """Which part of what is returned has another distribution in the second sample; empty for none."""
     forms = Counter(form for sample in samples for form, _ in sample)
     usual = forms.most_common(1)[0][0]
     width = max(len(parts) for sample in samples for form, parts in sample if form == usual)
     tests = datasets * (width + 1)
-    told = [[repr(form) for form, _ in sample] for sample in samples]
-    if _are_apart(told, tests):
+    form_texts = [[repr(form) for form, _ in sample] for sample in samples]
+    if _differ(form_texts, tests):
         return "it returns other types or shapes, or raises, more or less often"
     for place in range(width):
-        if _are_apart([[parts[place] for form, parts in sample if form == usual] for sample in samples], tests):
+        if _differ([[parts[place] for form, parts in sample if form == usual] for sample in samples], tests):
             return f"number {place + 1} of what it returns has another distribution"
     return ""
 
 
-def _are_apart(samples: Sequence[Sequence[Any]], tests: int) -> bool:
+def _differ(samples: Sequence[Sequence[Any]], tests: int) -> bool:
     """Whether two samples of numbers, or of texts, differ too much to be of one law."""
     if not all(samples):
         return False

@@ -52,8 +52,8 @@ def verify_named(
         as `verify_claim`; FunctionError: it cannot be imported.
     """
 
-    def work(call: PlainFunction, tell: Progress) -> tuple[Verdict, None]:
-        return verify_claim(call, spec, registry=registry, progress=tell, **function.sampling.keywords), None
+    def work(call: PlainFunction, report: Progress) -> tuple[Verdict, None]:
+        return verify_claim(call, spec, registry=registry, progress=report, **function.sampling.keywords), None
 
     if function.call is not None:
         return work(function.call, progress or _silent)[0]
@@ -88,7 +88,7 @@ def in_sandbox(
         return work(load(), progress or _silent)
     found = run_sandboxed(
         load,
-        lambda call, tell: to_data(_without_spec(*work(call, tell)), displayed=True),
+        lambda call, report: to_data(_without_spec(*work(call, report)), displayed=True),
         about=function.path,
         seconds=float(sampling.seconds),
         progress=progress,

@@ -50,8 +50,8 @@ def replay(
     fresh = {**sampling.keywords, "seed": sampling.seed + 1, "dataset": None, "generator": None}
     pair = (witness.left, witness.right)
 
-    def judged(subject: PlainFunction, tell: Progress | None) -> tuple[Verdict, Event | None]:
-        verdict = verify_claim(subject, spec, datasets=pair, registry=registry, progress=tell, **fresh)
+    def judged(subject: PlainFunction, report: Progress | None) -> tuple[Verdict, Event | None]:
+        verdict = verify_claim(subject, spec, datasets=pair, registry=registry, progress=report, **fresh)
         with compared_by_value(sampling.by_value):
             return verdict, _event_today(witness, spec, subject, verdict, fresh)
 

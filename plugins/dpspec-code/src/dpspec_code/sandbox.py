@@ -123,25 +123,25 @@ def run_sandboxed(
         computes with. LibraryError, OwnFaultError: it failed otherwise. BrokenChannelError: its messages make no sense.
     """
     received, sent = os.pipe()
-    told, tells = os.pipe()
+    report_end, report_start = os.pipe()
     held, hold = os.pipe()  # the supervisor ends everything once this process has closed `hold`, or has died
     token = os.urandom(16).hex()  # code that writes into a descriptor by accident cannot guess it
     job = _Job(load=load, work=work, about=about, seconds=seconds, token=token)
     with print_file() as printed:
         supervisor = fork()
         if not supervisor:
-            for descriptor in (received, told, hold):
+            for descriptor in (received, report_end, hold):
                 os.close(descriptor)
-            _supervise(job, sent, tells, held, printed)
-        for descriptor in (sent, tells, held):
+            _supervise(job, sent, report_start, held, printed)
+        for descriptor in (sent, report_start, held):
             os.close(descriptor)
         try:
-            reader = _MessageReader(received=received, told=told, job=job, printed=printed, progress=progress)
+            reader = _MessageReader(received=received, report_end=report_end, job=job, printed=printed, progress=progress)
             outcome = reader.outcome()
         finally:  # also when this process was interrupted
             for descriptor in (hold, received):
                 os.close(descriptor)
-            status = _rest(told)
+            status = _rest(report_end)
             with allow_own_acts():
                 os.waitpid(supervisor, 0)
         return reader.finished(outcome, status)
@@ -171,7 +171,7 @@ class _MessageReader:
     """Reads the messages of a worker, and measures the time that it had."""
 
     received: int
-    told: int
+    report_end: int
     job: _Job
     printed: IO[bytes]
     progress: Progress | None
@@ -183,7 +183,7 @@ class _MessageReader:
     def outcome(self) -> tuple[str, Any] | None:
         """The last message; None where the worker ended without a result, `late` where its time was over."""
         line = b""
-        self._worker = int(_line(self.told) or 0)
+        self._worker = int(_line(self.report_end) or 0)
         while True:
             ready, _, _ = select.select([self.received], [], [], POLL)
             if ready:
@@ -362,7 +362,7 @@ def _silence() -> None:
         os.dup2(null, descriptor)
 
 
-def _supervise(job: _Job, sent: int, tells: int, held: int, printed: IO[bytes]) -> NoReturn:
+def _supervise(job: _Job, sent: int, report_start: int, held: int, printed: IO[bytes]) -> NoReturn:
     """The supervisor's whole life: it runs none of the user's code."""
     try:
         with contextlib.suppress(OSError):
@@ -373,15 +373,15 @@ def _supervise(job: _Job, sent: int, tells: int, held: int, printed: IO[bytes]) 
         _control_process(_PR_SET_CHILD_SUBREAPER, 1)
         worker = fork()
         if not worker:
-            os.close(tells)
+            os.close(report_start)
             os.close(held)
             _serve(job, sent, printed)
         os.close(sent)
         _silence()
-        os.write(tells, b"%d\n" % worker)
+        os.write(report_start, b"%d\n" % worker)
         status = _waited(worker, held)
         _end_children(worker)
-        os.write(tells, b"%d\n" % status)
+        os.write(report_start, b"%d\n" % status)
     finally:
         _exit(0)
 

@@ -114,7 +114,7 @@ def trial(
                     break
             raised += failed
             failing += failed and not fine
-    told, late = (found[0] if found and len(found) == returned else "" for found in (unseen, lazy))
+    unread, late = (found[0] if found and len(found) == returned else "" for found in (unseen, lazy))
     return Trial(
         calls=calls,
         datasets=looked,
@@ -123,7 +123,7 @@ def trial(
         failing=failing,
         cut=cut,
         crash=crash,
-        unseen=told,
+        unseen=unread,
         lazy=late,
     )
 
@@ -190,7 +190,7 @@ def refuse(name: str, found: Trial, message: str) -> FunctionRaisesError:
     Args:
         name: of the function.
         found: its trial.
-        told: the shape of a dataset.
+        message: what is said of the shape of a dataset.
     """
     on = count(found.datasets, "dataset")
     where = f"all of {count(found.calls, 'call')} on {on}" if not found.returned else f"every call on {found.failing} of {on}"

@@ -388,8 +388,8 @@ def chosen(
     asked = [entry for entry in entries if attrs.evolve(wanted, verdict=()).passes(entry)]
     at_once = jobs_for(jobs, len(asked))
     if at_once > 1:
-        stands = in_order(standing, [entry.document for entry in asked], at_once, ended_standing)
-        for done, (entry, stand) in enumerate(zip(asked, stands, strict=True), 1):
+        standings = in_order(standing, [entry.document for entry in asked], at_once, ended_standing)
+        for done, (entry, stand) in enumerate(zip(asked, standings, strict=True), 1):
             vars(entry)["standing"] = stand  # where a cached property keeps what it has computed
             if progress is not None:
                 progress(done, len(asked))
@@ -698,9 +698,9 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
 def at_least_parts(found: Sequence[AtLeast], target: CatalogueEntry) -> PageParts:
     """The answers, those that promise at least as much first."""
     times = Counter(one.word for one in found)
-    told = ", ".join(f"{times[word]} {word}" for word in AT_LEAST_WORDS if times[word])
+    counts = ", ".join(f"{times[word]} {word}" for word in AT_LEAST_WORDS if times[word])
     parts: list[RenderableType] = [
-        Text(f"Which promise at least what {target.id} does? {told or 'there are no others'}", "bold"),
+        Text(f"Which promise at least what {target.id} does? {counts or 'there are no others'}", "bold"),
         Text("yes: every mechanism that keeps the promise keeps that of the other, whatever else it does", FAINT),
         "",
     ]

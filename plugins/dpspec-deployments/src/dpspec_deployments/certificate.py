@@ -169,10 +169,10 @@ class _Made:
         return {**_plainly(found), "rechecked": list(_rechecked(found))}
 
     def _need_verified(self, report: FileReport) -> None:
-        stands = report.standing
-        if stands.word not in (Word.VERIFIED, Word.DERIVED):
-            fault = NotCertifiableError(self.document.id, stands.sentence, "a certificate needs a claim verified on all datasets")
-            fault.exit_code = stands.word.exit_code or 1  # type: ignore[misc]  # that of the claim
+        status = report.standing
+        if status.word not in (Word.VERIFIED, Word.DERIVED):
+            fault = NotCertifiableError(self.document.id, status.sentence, "a certificate needs a claim verified on all datasets")
+            fault.exit_code = status.word.exit_code or 1  # type: ignore[misc]  # that of the claim
             raise fault
         if self.document.parts:
             rule = "promises parts, of which a release draws one"

@@ -198,14 +198,16 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
         state = number_state(one, spec)
         value = one.value(spec)
         printed = f"{one.parameter} = {one.printed.decimal(8)} printed, {value.lower.decimal(6)} by {one.route.name}"
-        told = {
+        values = {
             "recomputed": "comes out",
             "failed": "does not come out",
             "open": "cannot be derived from the number",
             "misprint": "does not come out, as the file says; the right one does",
         }[state]
         held = {"recomputed": True, "failed": False, "misprint": False, "open": None}[state]
-        yield EvidenceLine(level="budget", what=one.what, mark=RECOMPUTED, says=f"{printed}: {told} ({one.because})", holds=held)
+        yield EvidenceLine(
+            level="budget", what=one.what, mark=RECOMPUTED, says=f"{printed}: {values} ({one.because})", holds=held
+        )
 
 
 def _definition(document: SpecDocument) -> Iterator[EvidenceLine]:
@@ -416,10 +418,10 @@ def _digest(text: str) -> str:
 
 def evidence_page(data: JsonData) -> str:
     """The report as Markdown."""
-    told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
+    marks = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
     lines = [
         f"# Evidence: {_plain(data['title'])}", "",
-        f"File `{data['id']}`, SHA-256 `{data['sha256_of_file']}`. Lines: {told}.", "",
+        f"File `{data['id']}`, SHA-256 `{data['sha256_of_file']}`. Lines: {marks}.", "",
         f"Claim status: {_plain(data['standing']['sentence'])}.", "",
         "The levels are those of the pyramid of NIST SP 800-226, from its top to its ground.",
     ]  # fmt: skip

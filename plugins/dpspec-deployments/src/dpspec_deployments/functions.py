@@ -148,9 +148,9 @@ def label(
     document = as_document(specification)
     registry = installed().registry
     at = None if universe_of is None else document_at(document, universe_of, registry)
-    stands = standing(document, registry, progress=progress)
+    status = standing(document, registry, progress=progress)
     spec = None if at is None or at.spec is document.spec else at.spec
-    data = pages.label_data(document, stands, file_numbers(document, stands, registry, spec), at)
+    data = pages.label_data(document, status, file_numbers(document, status, registry, spec), at)
     notes = table_notes(document) if at is None else ()
     return CommandAnswer("label", 0, data, partial(pages.label_page, data), value=document, notes=notes)
 
@@ -167,8 +167,8 @@ def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Prog
 
     found = engine.gather(as_document(specification), installed().registry, progress=progress)
     data = engine.write_evidence(found, Path(out))
-    told = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
-    said = f"wrote {out}: {len(data['lines'])} lines: {told}\n{found.standing.sentence}"
+    marks = ", ".join(f"{n} {mark}" for mark, n in data["marks"].items())
+    said = f"wrote {out}: {len(data['lines'])} lines: {marks}\n{found.standing.sentence}"
     return CommandAnswer("evidence", found.standing.exit_code, {"evidence": data}, partial(str, said), value=found)
 
 

@@ -201,22 +201,22 @@ def _recomputed(states: Sequence[str]) -> str:
 def _part(part: specfile.PromisedBeside, document: SpecDocument) -> str:
     """A further promise, with its standard, and with the other blocks in which it differs: its number is about these."""
     spec, own = part.spec, document.spec
-    told = f"Also promised, for {part}: {_said(spec.budget)}, measured by {_measure(spec)}"
+    sentence = f"Also promised, for {part}: {_said(spec.budget)}, measured by {_measure(spec)}"
     if spec.input_divergence != own.input_divergence:
-        told += f". One change there is: {one_of(step_in_words(spec.input_divergence), document)}"
+        sentence += f". One change there is: {one_of(step_in_words(spec.input_divergence), document)}"
     if spec.multiverse != own.multiverse:
         held = spec.multiverse.induced_by()
         facts = "; ".join(dict.fromkeys(map(fact_in_words, held or ())))
-        told += f". Published exactly there: {facts or ('nothing' if held == () else 'what the file says')}"
-    return f"{told}."
+        sentence += f". Published exactly there: {facts or ('nothing' if held == () else 'what the file says')}"
+    return f"{sentence}."
 
 
 def _measure(spec: PrivacySpec) -> str:
     """The standard of protection with its parameters; of those without plain words it says that the file has them."""
-    told = thing_in_words(spec.output_divergence)
-    if is_plain(re.sub(r" \(delta = [^()]*\)", "", told)):
-        return told
-    return re.split(r", | at | \(", told)[0] + ", as the file defines it"
+    words = thing_in_words(spec.output_divergence)
+    if is_plain(re.sub(r" \(delta = [^()]*\)", "", words)):
+        return words
+    return re.split(r", | at | \(", words)[0] + ", as the file defines it"
 
 
 def _said(budget: Budget) -> str:
@@ -226,8 +226,8 @@ def _said(budget: Budget) -> str:
         return f"a number of {budget.parameter} that depends on the data"
     if value is None or budget.bounds() is not None:
         return budget_in_words(budget)
-    told = value_in_short(value)
-    return f"{budget.parameter} {'is ' if told.startswith('about') else '= '}{told}"
+    text = value_in_short(value)
+    return f"{budget.parameter} {'is ' if text.startswith('about') else '= '}{text}"
 
 
 def value_in_short(value: exact.Number) -> str:
@@ -237,8 +237,8 @@ def value_in_short(value: exact.Number) -> str:
     >>> [value_in_short(exact.number(value)) for value in ("2.56", "1/300")], value_in_short(exact.ln(3))
     (['2.56', 'about 0.003334'], 'about 1.099')
     """
-    told = number_in_words(value)
-    return told if re.fullmatch(r"[\d,]{1,9}(?:\.\d{1,6})?|infinity", told) else f"about {exact.rounded_up(value)}"
+    text = number_in_words(value)
+    return text if re.fullmatch(r"[\d,]{1,9}(?:\.\d{1,6})?|infinity", text) else f"about {exact.rounded_up(value)}"
 
 
 def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | None) -> Iterator[str]:

@@ -252,7 +252,7 @@ class _RecordReader:
         self._fail(fault, path)
 
     def read(self, data: Mapping[str, Any]) -> None:
-        if self._tells_another_version(data):
+        if self._states_another_version(data):
             return
         for key, value in data.items():
             if key in TOP:
@@ -278,7 +278,7 @@ class _RecordReader:
                 self._table(name, value, shown)
         self._check_required(tables)
 
-    def _tells_another_version(self, data: Mapping[str, Any]) -> bool:
+    def _states_another_version(self, data: Mapping[str, Any]) -> bool:
         """Whether a field is there that only another version of the schema has; one fault says so, not one for each field."""
         deployment = data.get("deployment")
         held = {"": ("", data), "deployment": ("deployment.", deployment)}

@@ -336,8 +336,8 @@ class _Import:
         silent = "the record leaves it out"
         found: dict[str, dict[str, Any]] = {}
         for block in ("space", "multiverse", "input_divergence"):
-            told = self.record.text(_WORDS_OF[block])
-            words = f"the record's words are in deployment.prose.{_WORDS_OF[block]}" if told else silent
+            text = self.record.text(_WORDS_OF[block])
+            words = f"the record's words are in deployment.prose.{_WORDS_OF[block]}" if text else silent
             found[block] = {"how": "assumed", "because": f"holds the place until a person fills it in: {words}"}
         standard = self.standard
         found["output_divergence"] = _known(standard.how, standard.because)
@@ -351,8 +351,8 @@ class _Import:
         """The specification file."""
         unit, provenance = self.unit(), self.provenance()
         title = " ".join(self.record.text("basic.name").split())
-        told = [self.record.text("dp_variant.variant_name"), self.record.text("privacy_loss.privacy_unit"), *self._numbers()]
-        words = "; ".join(" ".join(word.split()) for word in told if word) or "nothing of its promise"
+        texts = [self.record.text("dp_variant.variant_name"), self.record.text("privacy_loss.privacy_unit"), *self._numbers()]
+        words = "; ".join(" ".join(word.split()) for word in texts if word) or "nothing of its promise"
         assumed = any(one["how"] == "assumed" for one in provenance.values())
         explained = [("assumed-block", "the blocks hold places until a person fills them in")] if assumed else []
         explained += [] if self.standard.budget else [("no-number", "the record gives no number that is a budget of its variant")]
@@ -413,11 +413,11 @@ class _Import:
             "publisher": "OpenDP",
             "url": "https://github.com/opendp/deployments-registry-data",
         }
-        told: set[str] = set()
+        listed: set[str] = set()
         for url in map(_trimmed, URLS.findall(self.record.text("administrative.sources"))):
-            if url in told or not url_has_shape(url):
+            if url in listed or not url_has_shape(url):
                 continue
-            told.add(url)
+            listed.add(url)
             arxiv, doi = _ARXIV.fullmatch(url), _DOI.fullmatch(url)
             yield {"arxiv": arxiv[1]} if arxiv else {"doi": doi[1]} if doi else {"url": url}
 
@@ -512,8 +512,8 @@ class _Import:
     def gaps(self) -> Iterator[ToFillIn]:
         """What a person must fill in: blocks first, then fields of the record."""
         for block, asked in _ASKED.items():
-            told = self.record.text(_WORDS_OF[block])
-            where = f"; the record's words: deployment.prose.{_WORDS_OF[block]}" if told else "; the record says nothing of it"
+            stated = self.record.text(_WORDS_OF[block])
+            where = f"; the record's words: deployment.prose.{_WORDS_OF[block]}" if stated else "; the record says nothing of it"
             yield ToFillIn(field=block, message=asked + where)
         if self.standard.how != "stated":
             yield ToFillIn(field="output_divergence", message=f"how two laws are compared; {self.standard.because}")

@@ -457,7 +457,7 @@ class RiskOfDesign:
         counted = _counted(mechanism)
         if counted is not None:
             return self._by_counts(counted, spec, exchange, self.table)
-        if _tells_apart(mechanism, spec, self.table, exchange):
+        if _distinguishes(mechanism, spec, self.table, exchange):
             says = f"this table and a table that differs from it by {exchange}"
             return RiskFound.known(self.measure.certain(), says, TABLE, self.measure)
         return RiskFound(about=TABLE, reason=f"the law of {mechanism.name} on this table is not known")
@@ -495,7 +495,7 @@ TRIED = 5
 """So many exchanges of the table are tried."""
 
 
-def _tells_apart(mechanism: Mechanism, spec: PrivacySpec, table: Table, exchange: Exchange) -> bool:
+def _distinguishes(mechanism: Mechanism, spec: PrivacySpec, table: Table, exchange: Exchange) -> bool:
     """Whether a mechanism that draws nothing publishes something else after some exchange in a table."""
     source = RunSource("exchange", 0)
     try:

@@ -149,7 +149,7 @@ class Partial:
         return tuple(sorted({*self.columns, *(condition.column for condition in self.conditions)}))
 
     @property
-    def told_apart(self) -> Columns:
+    def determined(self) -> Columns:
         """The columns with one value for all records of a count: those of the margin, or with one admitted category."""
         single = (condition.column for condition in self.conditions if sum(condition.admitted) == 1)
         return tuple(sorted({*self.columns, *single}))

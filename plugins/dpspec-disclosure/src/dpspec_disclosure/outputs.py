@@ -52,7 +52,7 @@ class CheckedOutput:
     Args:
         path: the file.
         cells: the number of cells; suppressed: the number of suppressed ones.
-        told: whether the table states the content of the cells.
+        has_contents: whether the table states the content of the cells.
         broken: the first broken cells; broken_cells: how many there are.
         unjudged: the indices of the steps that need the content of a cell, where the table does not state it.
         steps: the number of steps.
@@ -64,7 +64,7 @@ class CheckedOutput:
     path: str
     cells: int
     suppressed: int
-    told: bool
+    has_contents: bool
     broken: tuple[BrokenCell, ...]
     broken_cells: int
     unjudged: tuple[int, ...]
@@ -154,8 +154,8 @@ def _audited_together(tables: Sequence[CheckedOutput], rules: RuleFile) -> list[
         reason = params.each(fault)[0]
         text = f"{reason.subject} {reason.rule}"
         return [attrs.evolve(table, unaudited=text) if table.suppressed else table for table in tables]
-    told = rules.columns.published is not None
-    broken = [cell for one in found for cell in one.cells if _is_exposed(cell, told)]
+    has_contents = rules.columns.published is not None
+    broken = [cell for one in found for cell in one.cells if _is_exposed(cell, has_contents)]
     open_ = [cell.cell.path for one in found for cell in one.cells if cell.is_undecided]
     contradicts = any(one.contradiction is not None for one in found)
     made = []
@@ -179,9 +179,9 @@ def _are_disjoint(cells: Sequence[TableCell], rules: RuleFile) -> bool:
     )
 
 
-def _is_exposed(cell: AuditedCell, told: bool) -> bool:
+def _is_exposed(cell: AuditedCell, has_contents: bool) -> bool:
     """Whether a suppressed cell falls short: a sensitive one of what is required; without stated contents, any that is known."""
-    return cell.protected is False if told else cell.word == "recomputed"
+    return cell.protected is False if has_contents else cell.word == "recomputed"
 
 
 def required(cell: TableCell, rules: RuleFile) -> tuple[int, int] | None:
@@ -378,7 +378,7 @@ def _judged(
                 if len(broken) < MOST_SHOWN:
                     broken.append(BrokenCell(line=line, row=number_of_row, column=header[place], steps=steps))
     return CheckedOutput(
-        path=faults.path, cells=cells, suppressed=suppressed, told=places.contributors is not None, broken=tuple(broken),
+        path=faults.path, cells=cells, suppressed=suppressed, has_contents=places.contributors is not None, broken=tuple(broken),
         broken_cells=broken_cells, unjudged=judge.unjudged, steps=len(judge.rules.steps),
         measures=() if columns.across is not None else tuple(header[place] for place in places.numbers),
     )  # fmt: skip
@@ -432,7 +432,7 @@ def checked_data(found: CheckedFolder) -> JsonData:
                 "outcome": table.word.word,
                 "cells": table.cells,
                 "suppressed": table.suppressed,
-                "contents": table.told,
+                "contents": table.has_contents,
                 "broken_cells": table.broken_cells,
                 "broken": [
                     {"line": one.line, "row": one.row, "column": one.column, "steps": [place + 1 for place in one.steps],
@@ -463,7 +463,7 @@ def checked_text(found: CheckedFolder) -> str:
     if found.passed_over:
         lines.append(f"  not read, because they are no *.csv: {', '.join(found.passed_over)}")
     for table in found.tables:
-        means = "is what the rules publish for its cell" if table.told else "is one that the rules can publish"
+        means = "is what the rules publish for its cell" if table.has_contents else "is one that the rules can publish"
         shown = table.cells - table.suppressed
         lines.append(f"{table.path}: {table.word.label}; {count(table.cells, 'cell')}, {table.suppressed:,} suppressed")
         if table.broken_cells:

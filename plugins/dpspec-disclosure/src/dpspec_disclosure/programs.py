@@ -166,7 +166,7 @@ def programs_of(margins: Margins, support: Codes) -> list[tuple[npt.NDArray[np.i
 
     The blocks are the values of the attributes that every margin has; without a margin of all records the total ties everything.
     """
-    tied = [set(clique) for clique in margins.cliques] + [set(partial.told_apart) for partial in margins.partial]
+    tied = [set(clique) for clique in margins.cliques] + [set(partial.determined) for partial in margins.partial]
     common = tuple(sorted(set.intersection(*tied))) if margins.cliques and tied else ()
     blocks = identities(support[:, common])
     kinds_of_blocks = np.split(np.argsort(blocks, kind="stable"), np.cumsum(np.bincount(blocks))[:-1]) if len(support) else []

@@ -505,13 +505,13 @@ def _order(value: int | None) -> tuple[bool, int]:
 def _ends(one: CellKnowledge, other: CellKnowledge, judged: int) -> tuple[DisclosingTable, DisclosingTable] | None:
     """The smallest table and the one that leaves the fewest answers."""
     smallest = sharpest = None
-    for told in one.beyond(other, judged):
-        smallest = smallest or told
-        if sharpest is None or _sharpness(told) < _sharpness(sharpest):
-            sharpest = told
+    for disclosing in one.beyond(other, judged):
+        smallest = smallest or disclosing
+        if sharpest is None or _sharpness(disclosing) < _sharpness(sharpest):
+            sharpest = disclosing
     return None if smallest is None or sharpest is None else (smallest, sharpest)
 
 
-def _sharpness(told: DisclosingTable) -> tuple[bool, int]:
+def _sharpness(table: DisclosingTable) -> tuple[bool, int]:
     """The fewest answers first; a list that goes on without end is none."""
-    return told.open_ended(told.shown), len(told.known)
+    return table.open_ended(table.shown), len(table.known)

@@ -510,9 +510,9 @@ def metric(name: str, function: Callable[[Any, Any], exact.NumberLike]) -> type[
     def distance(_: InputDivergence, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
         return UserMetric(function=function, label=name).distance(left, right, space)
 
-    told = (function.__doc__ or "").strip() or f"The input divergence {name}, a function of two datasets."
+    text = (function.__doc__ or "").strip() or f"The input divergence {name}, a function of two datasets."
     members = {
-        "name": name, "distance": distance, "__doc__": told, "__module__": function.__module__,
+        "name": name, "distance": distance, "__doc__": text, "__module__": function.__module__,
     }  # fmt: skip
     title = "".join(part.capitalize() for part in name.split("-"))
     return define(type(title, (InputDivergence,), members))

@@ -151,8 +151,8 @@ class RevealByChance(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = space.dataset(dataset)
-        told = FiniteLaw.point(("data", known))
-        return laws.mixture([self.chance, 1 - self.chance], [told, laws.push_forward(self.mechanism.law(known, space), _noisy)])
+        truth = FiniteLaw.point(("data", known))
+        return laws.mixture([self.chance, 1 - self.chance], [truth, laws.push_forward(self.mechanism.law(known, space), _noisy)])
 
     @classmethod
     def examples(cls) -> Iterable[tuple[RevealByChance, DatasetSpace]]:

@@ -199,9 +199,9 @@ def leaning_of(one: Law, other: Law) -> tuple[Fraction, Fraction] | None:
         return None
     both = [(one.probability(o), other.probability(o)) for o in dict.fromkeys((*one.support, *other.support))]
     a, b = (sum((pair[side] for pair in both if pair[0] > pair[1]), Fraction(0)) for side in (0, 1))
-    told = {max(p / q, q / p) for p, q in both if p != q and p and q}
+    ratios = {max(p / q, q / p) for p, q in both if p != q and p and q}
     against = sum((p for p, q in both if p < q), Fraction(0))
-    return (a, b) if b and told == {a / b} and against == b and all(p and q for p, q in both) else None
+    return (a, b) if b and ratios == {a / b} and against == b and all(p and q for p, q in both) else None
 
 
 @attrs.frozen
@@ -241,14 +241,14 @@ class _Cloned(Law):
 def _clone_masses(ours: Fraction, theirs: Fraction, others: int) -> tuple[tuple[tuple[Fraction, Fraction], bool], ...]:
     """P and Q of a number of clones and of draws from A, for a biased record; of those far out together."""
     found: list[tuple[tuple[Fraction, Fraction], bool]] = []
-    for clones, chance in _few_clones(others, 2 * min(ours, theirs)).items():
+    for clones, probability in _few_clones(others, 2 * min(ours, theirs)).items():
         far = 5 * math.isqrt(clones) + 10
         low, high = max(0, clones // 2 - far), min(clones + 1, clones // 2 + far)
         ways = math.comb(clones, low - 1) if low else 0  # of clones, with one draw from A less
-        p = q = chance * (ours + theirs)
+        p = q = probability * (ours + theirs)
         for drawn in range(low, high + 1):
             same = math.comb(clones, drawn)
-            one, other = (chance * Fraction(a * ways + b * same, 2**clones) for a, b in ((ours, theirs), (theirs, ours)))
+            one, other = (probability * Fraction(a * ways + b * same, 2**clones) for a, b in ((ours, theirs), (theirs, ours)))
             found.append(((one, other), False))
             p, q, ways = p - one, q - other, same
         if p or q:
@@ -257,14 +257,14 @@ def _clone_masses(ours: Fraction, theirs: Fraction, others: int) -> tuple[tuple[
 
 
 @lru_cache(maxsize=64)
-def _few_clones(others: int, chance: Fraction) -> dict[int, Fraction]:
+def _few_clones(others: int, probability: Fraction) -> dict[int, Fraction]:
     """Numbers of clones, each with the probability of at least so many and of fewer than the next."""
-    mean, deviation = others * chance, math.isqrt(int(others * chance * (1 - chance))) + 1
+    mean, deviation = others * probability, math.isqrt(int(others * probability * (1 - probability))) + 1
     step = max(1, deviation // 2)
     floors = sorted(
         {0, *(n for n in range(int(mean) - 9 * deviation, min(others, int(mean) + 4 * deviation) + 1, step) if n > 0)}
     )
-    top, bottom = chance.numerator, chance.denominator
+    top, bottom = probability.numerator, probability.denominator
     weights = [math.comb(others, n) * top**n * (bottom - top) ** (others - n) for n in range(others + 1)]
     return {
         low: Fraction(sum(weights[low:high]), bottom**others) for low, high in zip(floors, (*floors[1:], others + 1), strict=True)

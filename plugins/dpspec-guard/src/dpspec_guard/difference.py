@@ -353,10 +353,10 @@ def _blocks(old: SpecDocument, new: SpecDocument, whole: Relation, registry: Reg
     """The five blocks that changed, then the parts of the product."""
     before, after = blocks_of(old.spec), blocks_of(new.spec)
     changed = [block for block in before if before[block] != after[block]]
-    told = blocks_in_words(old.spec), blocks_in_words(new.spec)
+    blocks = blocks_in_words(old.spec), blocks_in_words(new.spec)
     single = len(changed) == 1 and not old.parts and not new.parts
     for block in changed:
-        lines = [said[Titles[block]] for said in told]
+        lines = [said[Titles[block]] for said in blocks]
         if lines[0] == lines[1]:  # the words leave out in what they differ, such as the numbers of a table
             lines = [[*_written(document.spec, block, registry)] or lines[0] for document in (old, new)]
         effect = whole if single else alone(old.spec, new.spec, block, registry)
@@ -386,8 +386,8 @@ def _parts(old: SpecDocument, new: SpecDocument, registry: Registry) -> Iterator
             continue
         related = None if one is None or other is None else spec_relation(one.spec, other.spec, registry)
         reason = "" if related is not None else "it is new" if one is None else "it is no longer promised"
-        told = [() if part is None else tuple(_flat(part.spec)) for part in (one, other)]
-        lines = [tuple(line for line in told[i] if line not in told[1 - i]) for i in (0, 1)]
+        parts = [() if part is None else tuple(_flat(part.spec)) for part in (one, other)]
+        lines = [tuple(line for line in parts[i] if line not in parts[1 - i]) for i in (0, 1)]
         yield BlockChange(block=f"part: {name}", before=lines[0], after=lines[1], alone=related, reason=reason)
 
 
@@ -429,9 +429,9 @@ def _consequences(
 ) -> Iterator[Consequence]:
     """The numbers that `risk` and `explain` give, before and after."""
     sides: list[dict[str, tuple[str, ...]]] = []
-    for document, stands in (old, new):
+    for document, status in (old, new):
         try:
-            rows = numbers_cells(file_numbers(document, stands, registry), document.spec, with_own=True)
+            rows = numbers_cells(file_numbers(document, status, registry), document.spec, with_own=True)
         except DpspecError as fault:
             rows = [("power", f"unknown ({fault})", "unknown")]
         sides.append({what: tuple(cells) for what, *cells in rows})
@@ -462,9 +462,9 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, path:
     for term in found.terms:
         if term.keeps is not True:
             lost = term.keeps is False
-            told = "is weaker" if lost else "is another one, and whether it is weaker is unknown"
+            change = "is weaker" if lost else "is another one, and whether it is weaker is unknown"
             yield Finding(
-                code="terms", message=f"{term.name} {told}: {term.before} -> {term.after}", advice=advice, file=path,
+                code="terms", message=f"{term.name} {change}: {term.before} -> {term.after}", advice=advice, file=path,
                 exit_code=(Word.REFUTED if lost else Word.UNDECIDED).exit_code,
                 line=_line_of(new, term.key), explained=reason,
             )  # fmt: skip

@@ -45,8 +45,8 @@ def engine() -> tuple[EnginePart, ...]:
     """
     status: dict[str, str] = {}
     for info in installed().infos:
-        told = f"{info.provenance.plugin} {info.status}"
-        status[info.provenance.distribution] = ", ".join(filter(None, (status.get(info.provenance.distribution), told)))
+        state = f"{info.provenance.plugin} {info.status}"
+        status[info.provenance.distribution] = ", ".join(filter(None, (status.get(info.provenance.distribution), state)))
     modules: dict[str, set[str]] = {"dpspec": {"dpspec"}}
     for point in _points():
         modules.setdefault(point[0], set()).add(point[1])

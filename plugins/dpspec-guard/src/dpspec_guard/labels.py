@@ -47,9 +47,9 @@ class Renaming:
         """What was renamed, a line for each attribute."""
         lines = [f"attribute {old} is called {new}" for old, new in self.attributes.items() if old != new]
         for attribute, names in self.categories.items():
-            told = ", ".join(f"{old} is called {new}" for old, new in names.items() if old != new)
-            if told:
-                lines.append(f"in {attribute}: {told}")
+            renamed = ", ".join(f"{old} is called {new}" for old, new in names.items() if old != new)
+            if renamed:
+                lines.append(f"in {attribute}: {renamed}")
         found = tuple(f"renamed, and no block reads names: {line}" for line in lines)
         return found or ("categories are listed in another order",)
 

@@ -259,9 +259,9 @@ def _found(one: Mapping[str, Any]) -> JsonData:
     kept: JsonData = {key: one[key] for key in ("name", "outcome", "exchanged", "grown", "value")}
     if verdict is None:
         return kept
-    told = ("outcome", "method", "constant", "vacuous_universes", "universes", "assumptions")
+    keys = ("outcome", "method", "constant", "vacuous_universes", "universes", "assumptions")
     proof = [{"step": step["step"], "data": step["data"]} for step in verdict["proof"]]
-    return kept | {key: verdict[key] for key in told} | {"proof": proof, "witness": _without_words(verdict["witness"])}
+    return kept | {key: verdict[key] for key in keys} | {"proof": proof, "witness": _without_words(verdict["witness"])}
 
 
 def _without_words(witness: Mapping[str, Any] | None) -> JsonData | None:
@@ -440,10 +440,10 @@ _FIELDS = ("promise", "word", "standing", "scope", "method", "constant", "eviden
 def _differences(before: LockedFile, after: LockedFile) -> list[str]:
     """The fields of a record that changed, in words."""
     changed = [name for name in _FIELDS if getattr(before, name) != getattr(after, name)]
-    return [f"{name} {_told(getattr(before, name))} -> {_told(getattr(after, name))}" for name in changed]
+    return [f"{name} {_in_words(getattr(before, name))} -> {_in_words(getattr(after, name))}" for name in changed]
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(lower if lower == upper else f"[{lower}, {upper}]" for lower, upper in value) or "none"
     text = str(value)

@@ -48,8 +48,8 @@ def summary(found: Difference) -> list[str]:
     if not changed:
         return [f"no specification changed between {found.old} and {found.new}"]
     counted = Counter(file.effect for file in changed)
-    told = ", ".join(f"{number} {effect}" for effect, number in counted.items())
-    lines = [f"{count(len(changed), 'specification')} changed between {found.old} and {found.new}: {told}"]
+    effects = ", ".join(f"{number} {effect}" for effect, number in counted.items())
+    lines = [f"{count(len(changed), 'specification')} changed between {found.old} and {found.new}: {effects}"]
     open_ones = [finding for finding in found.findings if finding.explained is None]
     if open_ones:
         codes = Counter(finding.code for finding in open_ones)
@@ -232,8 +232,10 @@ _LOCK_RULES = {
 def lock_text(found: Lock, path: str) -> str:
     """What a terminal shows of a lock that was written."""
     words = Counter(file.word for file in found.files)
-    told = ", ".join(f"{number} {word}" for word, number in words.items())
-    return f"wrote {path}: {count(len(found.files), 'file')} ({told})\nThe lock is a record of what was found, and no signature."
+    outcomes = ", ".join(f"{number} {word}" for word, number in words.items())
+    return (
+        f"wrote {path}: {count(len(found.files), 'file')} ({outcomes})\nThe lock is a record of what was found, and no signature."
+    )
 
 
 def lock_data(found: Lock, path: str) -> JsonData:

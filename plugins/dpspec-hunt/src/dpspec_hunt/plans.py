@@ -359,10 +359,10 @@ class _Claim:
 
 def _claim(reading: _Reading, answers: Mapping[str, Any]) -> _Claim:
     """The standard with its numbers, and what says so."""
-    told = _standard(reading, answers)
-    stated = [one for one in reading.statements if one.standard == told.value]
-    facts, numbers, handed = [told], dict[str, Any](), dict[str, Fraction | str]()
-    for about in STANDARDS[str(told.value)]:
+    standard_fact = _standard(reading, answers)
+    stated = [one for one in reading.statements if one.standard == standard_fact.value]
+    facts, numbers, handed = [standard_fact], dict[str, Any](), dict[str, Fraction | str]()
+    for about in STANDARDS[str(standard_fact.value)]:
         given = _handed(about, reading, answers)
         fact = _claimed(about, given, stated, reading)
         numbers[about], handed[about] = _number_of(fact), _number_of(given)
@@ -370,9 +370,9 @@ def _claim(reading: _Reading, answers: Mapping[str, Any]) -> _Claim:
         if about in reading.budgets and numbers[about] != handed[about]:
             name, value = reading.budgets[about], float(exact.number(handed[about]))
             facts.append(Fact(about=name, value=value, why=given.why, is_guess=fact.is_guess, is_argument=True))
-    standard = str(told.value)
+    standard = str(standard_fact.value)
     if standard == "approximate" and numbers["delta"] == 0:
-        pure = Fact(about="standard", value="pure", why="its delta is 0", is_guess=told.is_guess)
+        pure = Fact(about="standard", value="pure", why="its delta is 0", is_guess=standard_fact.is_guess)
         facts = [pure, *(fact for fact in facts[1:] if fact.about in {"epsilon", reading.budgets.get("epsilon")})]
         standard, numbers = "pure", {"epsilon": numbers["epsilon"]}
     return _Claim(standard=standard, numbers=numbers, handed=handed, facts=tuple(facts))
@@ -380,9 +380,9 @@ def _claim(reading: _Reading, answers: Mapping[str, Any]) -> _Claim:
 
 def _standard(reading: _Reading, answers: Mapping[str, Any]) -> Fact:
     """The standard: said, stated, of its parameters, named, or a guess."""
-    told = _answered(answers, "standard", tuple(STANDARDS))
-    if told is not None:
-        return told
+    result = _answered(answers, "standard", tuple(STANDARDS))
+    if result is not None:
+        return result
     if said := set(answers) & set(USUAL):
         fitting = next((name for name, names in STANDARDS.items() if said <= set(names)), "approximate")
         return Fact(about="standard", value=fitting, why="said")
@@ -392,21 +392,23 @@ def _standard(reading: _Reading, answers: Mapping[str, Any]) -> Fact:
     of_budgets = next((standard for about, standard in order.items() if about in budgets), "pure")
     if found:
         doubtful = len(found) > 1 or any(one.doubt for one in reading.statements)
-        told = Fact(about="standard", value=found[0], why=f'"{reading.statements[0].words}"', is_guess=doubtful)
+        result = Fact(about="standard", value=found[0], why=f'"{reading.statements[0].words}"', is_guess=doubtful)
     elif budgets:
-        told = Fact(about="standard", value=of_budgets, why=by_parameters)
+        result = Fact(about="standard", value=of_budgets, why=by_parameters)
     elif (named := named_standard(reading.said)) is not None:
-        told = Fact(about="standard", value=named, why="its text names it")
+        result = Fact(about="standard", value=named, why="its text names it")
     elif reading.values:
         value = "approximate" if "delta" in reading.values else "zCDP" if "rho" in reading.values else "pure"
-        told = Fact(about="standard", value=value, why=", ".join(fact.why for facts in reading.values.values() for fact in facts))
+        result = Fact(
+            about="standard", value=value, why=", ".join(fact.why for facts in reading.values.values() for fact in facts)
+        )
     else:
-        told = Fact(about="standard", value="pure", why="nothing says which", is_guess=True)
-    if told.value == "pure" and "delta" in budgets:
+        result = Fact(about="standard", value="pure", why="nothing says which", is_guess=True)
+    if result.value == "pure" and "delta" in budgets:
         return Fact(about="standard", value="approximate", why=by_parameters, is_guess=bool(found))
-    if told.value == "pure" and reading.is_gaussian:
+    if result.value == "pure" and reading.is_gaussian:
         return Fact(about="standard", value="approximate", why="it draws Gaussian noise, which is not pure", is_guess=True)
-    return told
+    return result
 
 
 def _handed(about: str, reading: _Reading, answers: Mapping[str, Any]) -> Fact:
@@ -564,7 +566,7 @@ class _Space:
         if self.shape == "counts":
             size, fact = self._length(SEVERAL)
             facts.append(fact)
-        told = self._whole("distance")
+        stated = self._whole("distance")
         named = next((name for name in self.known if name in _SENSITIVITY), None)
         most = self.known[named] if named is not None else 1
         if isinstance(most, bool) or not isinstance(most, int | float) or most != int(most) or most < 1:
@@ -576,8 +578,8 @@ class _Space:
         euclidean = size != 1 and (named in _EUCLIDEAN or (named is not None and self.reading.is_gaussian))
         sure = named is not None and (most == 1 or size == 1 or named in _EUCLIDEAN or not euclidean)
         why = f"{named} = {most:g}" if named is not None else "nothing says how much one record changes"
-        if told is not None:
-            most, why, sure = told, "said", True
+        if stated is not None:
+            most, why, sure = stated, "said", True
         facts.append(Fact(about="distance", value=int(most), why=why, is_guess=not sure))
         of = dp.l2() if euclidean and most > 1 else dp.l1()
         distance: Any = dp.l1() if most == 1 and self.claim.standard == "pure" else dp.within_distance(of=of, most=int(most))

@@ -312,13 +312,13 @@ def gibbs(attack: TwoLevels, released: Released, *, sweeps: int = 10_000, seed: 
     counts = values(attack, released)
     grid = np.array(counts, dtype=float)
     tables = [list(accumulate(larger_given(attack, released, k1, grid).tolist())) for k1, _ in attack.choices]
-    chances = one_given(attack, released, grid).tolist()
+    probabilities = one_given(attack, released, grid).tolist()
     last = len(counts) - 1
     uniforms = np.random.default_rng(seed).random((sweeps, 2)).tolist()
     one, ones, visited = 0, 0, Counter[int]()
     for for_larger, for_one in uniforms:
         place = min(bisect_right(tables[one], for_larger), last)
-        one = int(for_one < chances[place])
+        one = int(for_one < probabilities[place])
         ones += one
         visited[place] += 1
     seen = tuple((counts[place], times) for place, times in sorted(visited.items()))
@@ -346,8 +346,8 @@ def stationary(attack: TwoLevels, released: Released, *, nested: bool = False) -
     counts = values(attack, released)
     grid = np.array(counts, dtype=float)
     laws = [larger_given(attack, released, k1, grid) for k1, _ in attack.choices]
-    chances = one_given(attack, released, grid, nested=nested)
-    up, down = float(laws[0] @ chances), float(laws[1] @ (1 - chances))
+    probabilities = one_given(attack, released, grid, nested=nested)
+    up, down = float(laws[0] @ probabilities), float(laws[1] @ (1 - probabilities))
     share = up / (up + down)
     mixed = (1 - share) * laws[0] + share * laws[1]
     return Stationary(posterior=share, larger=tuple(zip(counts, mixed.tolist(), strict=True)))

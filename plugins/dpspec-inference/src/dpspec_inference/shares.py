@@ -111,7 +111,7 @@ class ReportModel(InferenceModel):
         categories = categories_of(asked)
         matrix = []
         for category in categories:
-            law = {_label(outcome): chance for outcome, chance in _chances(rows[category])}
+            law = {_label(outcome): probability for outcome, probability in _probabilities(rows[category])}
             if not law.keys() <= set(categories):
                 raise misfit(self.name, mechanism, NEEDS)
             matrix.append(tuple(law.get(label, Fraction(0)) for label in categories))
@@ -162,7 +162,7 @@ def _label(outcome: Any) -> str:
     return str(outcome)
 
 
-def _chances(law: Law) -> list[tuple[Any, Fraction]]:
+def _probabilities(law: Law) -> list[tuple[Any, Fraction]]:
     if not isinstance(law, laws.FiniteLaw):
         raise IncompatibleBlocksError("model", "needs rational probabilities of a report", "write keep_probability")
     return [(outcome, Fraction(law.probability(outcome))) for outcome in law.support]
@@ -317,8 +317,8 @@ class ShareOfYes(ReportModel):
         total = sum(self.counts_of(released, asked))
         share = source.beta(float(self.prior.a), float(self.prior.b))
         pi = [share if v == place else 1 - share for v in range(2)]
-        chances = np.array(pi) @ np.array(matrix, dtype=float)
-        counts = source.multinomial(total, chances / chances.sum())
+        probabilities = np.array(pi) @ np.array(matrix, dtype=float)
+        counts = source.multinomial(total, probabilities / probabilities.sum())
         again = self.with_counts(released, [int(count) for count in counts], asked)
         return Simulation(truth={f"share of {categories_of(asked)[place]}": share}, released=again)
 
@@ -429,8 +429,8 @@ class TableOfShares(ReportModel):
         matrix = np.array(self.report_matrix(released, asked), dtype=float)
         total = sum(self.counts_of(released, asked))
         shares = source.dirichlet([float(alpha) for alpha in self._alphas(asked)])
-        chances = shares @ matrix
-        counts = source.multinomial(total, chances / chances.sum())
+        probabilities = shares @ matrix
+        counts = source.multinomial(total, probabilities / probabilities.sum())
         again = self.with_counts(released, [int(count) for count in counts], asked)
         truth = {f"share of {value}": float(share) for value, share in zip(categories_of(asked), shares, strict=True)}
         return Simulation(truth=truth, released=again)
@@ -445,12 +445,12 @@ def augmented(
 ) -> Floats:
     """Draws of the shares: shape (sweeps, categories, chains); a column of `counts` for each chain."""
     source = np.random.default_rng(seed)
-    chances, size, chains = np.array(matrix, dtype=float), len(matrix), counts.shape[1]
+    probabilities, size, chains = np.array(matrix, dtype=float), len(matrix), counts.shape[1]
     prior = np.array([float(alpha) for alpha in alphas])[:, None]
     shares = np.full((size, chains), 1 / size)
     kept = np.empty((sweeps, size, chains))
     for turn in range(-warmup, sweeps):
-        weights = shares[:, None, :] * chances[:, :, None]
+        weights = shares[:, None, :] * probabilities[:, :, None]
         weights /= np.maximum(weights.sum(axis=0), 1e-300)
         left, divided = counts.copy(), np.zeros((size, chains))
         rest = np.ones(counts.shape)

@@ -139,8 +139,8 @@ class DatasetOfUniverse(InferenceModel):
         if not isinstance(law, laws.FiniteLaw):
             return None
         outcomes = list(law.support)
-        chances = np.array([float(law.probability(one)) for one in outcomes])
-        drawn = outcomes[int(source.choice(len(outcomes), p=chances / chances.sum()))]
+        probabilities = np.array([float(law.probability(one)) for one in outcomes])
+        drawn = outcomes[int(source.choice(len(outcomes), p=probabilities / probabilities.sum()))]
         table = released.tables[0]
         records = space.records(drawn, space.units[0])
         codes = {

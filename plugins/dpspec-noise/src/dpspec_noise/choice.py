@@ -294,7 +294,7 @@ class NoisyMax(_OfOneTable):
         counted = self.counted(dataset, space)
         return _law_of_counts(self, tuple(counted.items()))
 
-    def chances(self, counts: Sequence[int]) -> list[CellChance]:
+    def probabilities(self, counts: Sequence[int]) -> list[CellProbability]:
         """P(c) of each cell, exactly where that takes few terms, and otherwise as an enclosure.
 
         Raises:
@@ -307,8 +307,8 @@ class NoisyMax(_OfOneTable):
                 "law of the largest noisy count", rule, "take a table with fewer cells", value=len(counts)
             )
         if self.noise == "geometric":
-            return _chances_by_place(self, tuple(counts))
-        known = _chances_by_count(self, frozenset(Counter(counts).items()))
+            return _probabilities_by_place(self, tuple(counts))
+        known = _probabilities_by_count(self, frozenset(Counter(counts).items()))
         return [known[count] for count in counts]
 
     def _exponential(self, own: int, counts: Mapping[int, int]) -> laws.Exponential:
@@ -433,44 +433,44 @@ class NoisyMax(_OfOneTable):
             yield cls(query=_COLOURS, noise=noise, rate=number("1/2")), _people()
 
 
-CellChance = laws.Exponential | tuple[Fraction, Fraction]
+CellProbability = laws.Exponential | tuple[Fraction, Fraction]
 """A probability: an exact number, or its bounds from below and from above."""
 
 
 @functools.lru_cache(maxsize=256)
 def _law_of_counts(mechanism: NoisyMax, counted: tuple[tuple[Hashable, int], ...]) -> Law:
     """The law on counts of cells; the same object for the same counts, so that enclosed laws are known to be equal."""
-    return _listed_law(dict(zip(dict(counted), mechanism.chances([count for _, count in counted]), strict=True)))
+    return _listed_law(dict(zip(dict(counted), mechanism.probabilities([count for _, count in counted]), strict=True)))
 
 
-def _listed_law(chances: Mapping[Hashable, CellChance]) -> Law:
+def _listed_law(probabilities: Mapping[Hashable, CellProbability]) -> Law:
     """The law with these probabilities: exact where all of them are."""
-    known = {outcome: chance for outcome, chance in chances.items() if not isinstance(chance, tuple)}
-    if len(known) == len(chances):
+    known = {outcome: probability for outcome, probability in probabilities.items() if not isinstance(probability, tuple)}
+    if len(known) == len(probabilities):
         return laws.finite_law(known)
-    return laws.EnclosedLaw({outcome: _bounds(chance) for outcome, chance in chances.items()})
+    return laws.EnclosedLaw({outcome: _bounds(probability) for outcome, probability in probabilities.items()})
 
 
-def _bounds(chance: CellChance) -> tuple[Fraction, Fraction]:
-    if isinstance(chance, tuple):
-        return chance
-    known = chance.enclose(BITS)
+def _bounds(probability: CellProbability) -> tuple[Fraction, Fraction]:
+    if isinstance(probability, tuple):
+        return probability
+    known = probability.enclose(BITS)
     return max(exact.dyadic(known.lower()), Fraction(0)), min(exact.dyadic(known.upper()), Fraction(1))
 
 
 @functools.lru_cache(maxsize=256)
-def _chances_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, CellChance]:
+def _probabilities_by_count(mechanism: NoisyMax, held: frozenset[tuple[int, int]]) -> Mapping[int, CellProbability]:
     """P(c) of a cell by its count, where laplace or exponential noise is added: other datasets have the same counts elsewhere."""
     counts = dict(sorted(held))
     if sum(counts.values()) > MOST_SUMMED or math.prod(many + 1 for many in counts.values()) > MOST_SUMMED_TERMS:
         enclosed = _enclosed_laplace if mechanism.noise == "laplace" else _enclosed_exponential
         return {count: enclosed(mechanism.rate, count, counts) for count in counts}
-    chance = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential
-    return {count: chance(count, counts) for count in counts}
+    probability = mechanism._laplace if mechanism.noise == "laplace" else mechanism._exponential
+    return {count: probability(count, counts) for count in counts}
 
 
 @functools.lru_cache(maxsize=256)
-def _chances_by_place(mechanism: NoisyMax, counts: tuple[int, ...]) -> list[CellChance]:
+def _probabilities_by_place(mechanism: NoisyMax, counts: tuple[int, ...]) -> list[CellProbability]:
     """P(c) of each cell with geometric noise."""
     from flint import ctx
 
@@ -617,14 +617,14 @@ def _representative(mechanism: NoisyMax, labels: Sequence[str], listed: Sequence
 @functools.lru_cache(maxsize=256)
 def _law_of_merged(mechanism: NoisyMax, counted: tuple[tuple[str, int], ...], others: int) -> Law:
     held = Counter(count for _, count in counted) + Counter({0: others})
-    known = _chances_by_count(mechanism, frozenset(held.items()))
-    chances: dict[Hashable, CellChance] = {label: known[count] for label, count in counted}
+    known = _probabilities_by_count(mechanism, frozenset(held.items()))
+    probabilities: dict[Hashable, CellProbability] = {label: known[count] for label, count in counted}
     each = known[0]
     if isinstance(each, tuple):
-        chances["any other"] = (each[0] * others, min(each[1] * others, Fraction(1)))
+        probabilities["any other"] = (each[0] * others, min(each[1] * others, Fraction(1)))
     else:
-        chances["any other"] = each * others
-    return _listed_law(chances)
+        probabilities["any other"] = each * others
+    return _listed_law(probabilities)
 
 
 # --- sparse vector --------------------------------------------------------------------------------
@@ -823,8 +823,8 @@ class ShownCounts(grammar.View):
         return tuple(pair if change > 0 else (pair[1], pair[0]) for pair in (new, stays))
 
     def _new(self, size: int) -> Law:
-        chance = self.mechanism.reaches(size, self.mechanism.threshold)
-        return laws.FiniteLaw.of({"shown": chance, "hidden": 1 - chance})
+        probability = self.mechanism.reaches(size, self.mechanism.threshold)
+        return laws.FiniteLaw.of({"shown": probability, "hidden": 1 - probability})
 
     def companions(self) -> tuple[int, ...]:
         return (0, max(1, min(self.mechanism.threshold, 2_000)))
@@ -843,9 +843,9 @@ class ShownCounts(grammar.View):
         if count == 0:
             return laws.FiniteLaw.point("hidden")
         least, reaches = self.mechanism.threshold, self.mechanism.reaches
-        chances: dict[Hashable, Fraction] = {"hidden": 1 - reaches(count, least), "more": reaches(count, top)}
-        chances |= {value: reaches(count, value) - reaches(count, value + 1) for value in range(least, top)}
-        return laws.FiniteLaw.of(chances)
+        probabilities: dict[Hashable, Fraction] = {"hidden": 1 - reaches(count, least), "more": reaches(count, top)}
+        probabilities |= {value: reaches(count, value) - reaches(count, value + 1) for value in range(least, top)}
+        return laws.FiniteLaw.of(probabilities)
 
 
 _COLOURS = Marginal(attributes=("colour",))

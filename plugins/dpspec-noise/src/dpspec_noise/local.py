@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dpspec.plugin import Integers, Mask, Randomness, randomness
-    from dpspec_noise.samplers import ExactChance
+    from dpspec_noise.samplers import ExactProbability
 else:
     np = late_module("numpy")
 
@@ -93,7 +93,7 @@ class LocalRule(Mechanism):
     # -- properties of a rule ---------------------------------------------------------------------------
 
     @abstractmethod
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+    def leaning(self, size: int) -> tuple[ExactProbability, ExactProbability]:
         """(a, b) of two categories out of so many: what speaks for one has probability a under it, and b under the other."""
 
     @abstractmethod
@@ -139,7 +139,7 @@ class LocalRule(Mechanism):
 
     def epsilon_of(self, size: int) -> Number:
         """|ln(a/b)|, the privacy loss of one report: 0 where a = b, infinity where one of them is 0."""
-        one, other = (laws.exact_exponential(0) * chance for chance in self.leaning(size))
+        one, other = (laws.exact_exponential(0) * probability for probability in self.leaning(size))
         if one == other:
             return exact.ZERO
         if one == 0 or other == 0:
@@ -202,7 +202,7 @@ def reported(view: grammar.View, by: Mechanism) -> grammar.Structure:
     return grammar.Structure(views=(view,), hypotheses=(grammar.SizeHypothesis(view=view, by=by),))
 
 
-def leaning_laws(a: ExactChance, b: ExactChance) -> tuple[Law, Law]:
+def leaning_laws(a: ExactProbability, b: ExactProbability) -> tuple[Law, Law]:
     """The laws (a, b, 1 - a - b) and (b, a, 1 - a - b), to which those of one report of two categories are equivalent.
 
     >>> [str(law) for law in leaning_laws(Fraction(1, 2), Fraction(1, 4))]
@@ -214,12 +214,12 @@ def leaning_laws(a: ExactChance, b: ExactChance) -> tuple[Law, Law]:
 
 
 @lru_cache(maxsize=256)
-def bit_laws(one: ExactChance, other: ExactChance) -> tuple[Law, Law]:
+def bit_laws(one: ExactProbability, other: ExactProbability) -> tuple[Law, Law]:
     """The laws of two bits that are 1 with these probabilities; kept, so that the reports of all records have the same ones."""
     return laws.finite_law({1: one, 0: 1 - one}), laws.finite_law({1: other, 0: 1 - other})
 
 
-def odds_of(epsilon: Number, share: Fraction = Fraction(1)) -> ExactChance:
+def odds_of(epsilon: Number, share: Fraction = Fraction(1)) -> ExactProbability:
     """e^(share epsilon), exactly."""
     try:
         return laws.exact_exponential(epsilon * share)
@@ -240,9 +240,9 @@ def _place(asked: Attribute, space: DatasetSpace) -> int:
     return [a.name for a in space.attributes_of(space.units[0])].index(asked.name)
 
 
-def check_listed(name: str, outcomes: int, chance: ExactChance) -> None:
+def check_listed(name: str, outcomes: int, probability: ExactProbability) -> None:
     """Refuse to list the law of a report of so many outcomes or bits, whose probabilities are rational if this one is."""
-    most = MOST_OUTCOMES if isinstance(chance, Fraction) or chance.rational() is not None else MOST_IRRATIONAL
+    most = MOST_OUTCOMES if isinstance(probability, Fraction) or probability.rational() is not None else MOST_IRRATIONAL
     if outcomes > most:
         raise errors.NotEnumerableError(
             f"report of {name}", f"has more than {most:,} outcomes, whose law is not listed",
@@ -308,7 +308,7 @@ class KAryResponse(LocalRule):
                 value=self.asked(space).name,
             )  # fmt: skip
 
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+    def leaning(self, size: int) -> tuple[ExactProbability, ExactProbability]:
         if self.keep_probability is not None:
             return self.keep_probability, (1 - self.keep_probability) / (size - 1)
         assert self.epsilon is not None  # noqa: S101 - checked when made
@@ -402,9 +402,9 @@ class UnaryEncoding(LocalRule):
                 self.name, "needs either form and epsilon, or keep_probability and false_probability",
                 'write form = "optimised", epsilon = "ln(3)"',
             )  # fmt: skip
-        self.chances()
+        self.probabilities()
 
-    def chances(self) -> tuple[ExactChance, ExactChance]:
+    def probabilities(self) -> tuple[ExactProbability, ExactProbability]:
         """(p, q)."""
         if self.keep_probability is not None:
             return self.keep_probability, self.false_probability
@@ -414,9 +414,9 @@ class UnaryEncoding(LocalRule):
         odds = odds_of(self.epsilon, Fraction(1, 2 * self.hashes))
         return odds / (odds + 1), 1 / (odds + 1)
 
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+    def leaning(self, size: int) -> tuple[ExactProbability, ExactProbability]:
         """Of the bits of one hash function."""
-        keep, false = self.chances()
+        keep, false = self.probabilities()
         return keep * (1 - false), (1 - keep) * false
 
     def epsilon_of(self, size: int) -> Number:
@@ -424,8 +424,8 @@ class UnaryEncoding(LocalRule):
 
     def report(self, place: int, asked: Attribute) -> Law:
         """The law of the row of bits, in the order of the hash functions and of the categories."""
-        check_listed(self.name, asked.size * self.hashes, self.chances()[1])
-        own, other = bit_laws(*self.chances())
+        check_listed(self.name, asked.size * self.hashes, self.probabilities()[1])
+        own, other = bit_laws(*self.probabilities())
         return laws.product([own if i == place else other for i in range(asked.size)] * self.hashes)
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
@@ -443,12 +443,12 @@ class UnaryEncoding(LocalRule):
         from dpspec_noise.samplers import coins_at
 
         check_released(self.name, len(places), asked.size * self.hashes)
-        keep, false = self.chances()
+        keep, false = self.probabilities()
 
         def column(stream: int) -> Mask:
             bits: Mask = np.asarray(places == stream % asked.size)
-            for own, chance in ((bits.copy(), keep), (~bits, false)):
-                bits[own] = coins_at(source, chance, stream, records[own])
+            for own, probability in ((bits.copy(), keep), (~bits, false)):
+                bits[own] = coins_at(source, probability, stream, records[own])
             return bits
 
         every = range(self.hashes)
@@ -466,7 +466,7 @@ class UnaryEncoding(LocalRule):
 
 
 @memoize(maxsize=64)
-def _leaning(mechanism: LocalRule, size: int) -> tuple[ExactChance, ExactChance]:
+def _leaning(mechanism: LocalRule, size: int) -> tuple[ExactProbability, ExactProbability]:
     """The probabilities of a report, the same objects for all categories, so that laws of many of them are compared quickly."""
     return mechanism.leaning(size)
 

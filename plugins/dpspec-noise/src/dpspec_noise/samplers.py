@@ -32,10 +32,10 @@ else:
 
 
 AnyArray: TypeAlias = "npt.NDArray[Any]"
-ExactChance = Any
+ExactProbability = Any
 """An exact probability: a `Fraction`, or a number of the field Q(e^r)."""
 __all__ = [
-    "BULK", "ExactChance", "coins", "coins_at", "coins_of", "coins_of_exponential", "discrete_gaussian", "discrete_laplace",
+    "BULK", "ExactProbability", "coins", "coins_at", "coins_of", "coins_of_exponential", "discrete_gaussian", "discrete_laplace",
     "fits", "inverted", "irrational_coins", "irrational_coins_at", "rational_coins", "staircase", "two_sided_geometric",
     "wide_two_sided_geometric",
 ]  # fmt: skip
@@ -260,17 +260,17 @@ def _irrational(enclose: Callable[[int], arb], words: AnyArray, further: Callabl
     return heads
 
 
-def coins_of(source: Randomness, chance: ExactChance, count: int) -> Mask:
+def coins_of(source: Randomness, probability: ExactProbability, count: int) -> Mask:
     """`count` coins of an exact probability."""
-    known = chance if isinstance(chance, Fraction) else chance.rational()
-    return irrational_coins(source, chance.enclose, count) if known is None else rational_coins(source, known, count)
+    known = probability if isinstance(probability, Fraction) else probability.rational()
+    return irrational_coins(source, probability.enclose, count) if known is None else rational_coins(source, known, count)
 
 
-def coins_at(source: randomness.PlacedRandomness, chance: ExactChance, stream: int, places: Integers) -> Mask:
+def coins_at(source: randomness.PlacedRandomness, probability: ExactProbability, stream: int, places: Integers) -> Mask:
     """One coin of an exact probability for each place."""
-    known = chance if isinstance(chance, Fraction) else chance.rational()
+    known = probability if isinstance(probability, Fraction) else probability.rational()
     if known is None:
-        return irrational_coins_at(source, chance.enclose, stream, places)
+        return irrational_coins_at(source, probability.enclose, stream, places)
     return source.bernoulli_at(known, stream, places)
 
 

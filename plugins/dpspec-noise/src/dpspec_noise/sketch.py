@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from dpspec.plugin import Integers, randomness
-    from dpspec_noise.samplers import ExactChance
+    from dpspec_noise.samplers import ExactProbability
 else:
     np = late_module("numpy")
 
@@ -85,7 +85,7 @@ class HadamardResponse(LocalRule):
     def __attrs_post_init__(self) -> None:
         odds_of(self.epsilon)
 
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+    def leaning(self, size: int) -> tuple[ExactProbability, ExactProbability]:
         odds = odds_of(self.epsilon)
         return odds / (2 * (odds + 1)), 1 / (2 * (odds + 1))
 
@@ -217,11 +217,11 @@ class CountMeanSketch(LocalRule):
             groups.setdefault(values[:, place].tobytes(), []).append(category)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
-    def leaning(self, size: int) -> tuple[ExactChance, ExactChance]:
+    def leaning(self, size: int) -> tuple[ExactProbability, ExactProbability]:
         """The pair of laws of the two categories that most functions distinguish; of all functions where that is not known."""
         return self.leaning_of(_farthest(self.hashes, self.width, size)[0])
 
-    def leaning_of(self, telling: int) -> tuple[ExactChance, ExactChance]:
+    def leaning_of(self, telling: int) -> tuple[ExactProbability, ExactProbability]:
         """The pair of laws of two categories that a given number of functions distinguish."""
         odds, share = odds_of(self.epsilon, Fraction(1, 2)), Fraction(telling, len(self.hashes))
         return odds * odds / ((odds + 1) * (odds + 1)) * share, 1 / ((odds + 1) * (odds + 1)) * share
@@ -234,10 +234,10 @@ class CountMeanSketch(LocalRule):
         values = _hashed(self.hashes, self.width, np.array([place]))[:, 0].tolist()
         if self.width <= LISTED_BITS:
             of_rows = [(keep,) * kept + (flip,) * (self.width - kept) for kept in range(self.width + 1)]
-            chances = [math.prod(bits) / len(values) for bits in of_rows]
+            probabilities = [math.prod(bits) / len(values) for bits in of_rows]
             rows = itertools.product((0, 1), repeat=self.width)
             every = itertools.product(enumerate(values), rows)
-            return laws.finite_law({(j, row): chances[_kept(row, value)] for (j, value), row in every})
+            return laws.finite_law({(j, row): probabilities[_kept(row, value)] for (j, value), row in every})
         own, other = bit_laws(keep, flip)
         likely = [laws.product([own if c == value else other for c in range(self.width)]) for value in values]
         return laws.Adaptive(FiniteLaw.uniform(range(len(likely))), tuple(enumerate(likely)))

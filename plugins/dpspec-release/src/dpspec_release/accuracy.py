@@ -338,10 +338,10 @@ def _errors(law: Law, true: int) -> dict[int, Fraction] | None:
     """P(Y - n = k) by k, given that a number is published; empty where none is, None for a law that is not on whole numbers."""
     if not isinstance(law, FiniteLaw):
         return None
-    shown = {str(outcome): chance for outcome, chance in law.probabilities() if outcome != SUPPRESSED}
+    shown = {str(outcome): probability for outcome, probability in law.probabilities() if outcome != SUPPRESSED}
     published = sum(shown.values(), Fraction(0))
     try:
-        return {int(number) - true: chance / published for number, chance in shown.items()}
+        return {int(number) - true: probability / published for number, probability in shown.items()}
     except ValueError:
         return None
 
@@ -350,12 +350,12 @@ def _worst(table: str, known: Sequence[Mapping[int, Fraction]], size: int | None
     """The largest margin, bias and deviation over true counts, for each of which the law of the error is known."""
     biases, squares, ends = [], [], []
     for law in filter(None, known):
-        bias = sum((off * chance for off, chance in law.items()), Fraction(0))
+        bias = sum((off * probability for off, probability in law.items()), Fraction(0))
         biases.append(abs(bias))
-        squares.append(sum((off * off * chance for off, chance in law.items()), Fraction(0)) - bias**2)
+        squares.append(sum((off * off * probability for off, probability in law.items()), Fraction(0)) - bias**2)
         ends.append(_margin(law, level))
     margin = max(ends)
-    covered = [sum((chance for off, chance in law.items() if abs(off) <= margin), Fraction(0)) for law in known if law]
+    covered = [sum((probability for off, probability in law.items() if abs(off) <= margin), Fraction(0)) for law in known if law]
     note = "" if all(known) else "cells without a number are left out"
     return NumberAccuracy(
         table=table, numbers=size, law="depends on the true count", source="counts",

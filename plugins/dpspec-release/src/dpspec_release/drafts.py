@@ -453,18 +453,18 @@ def _coarse_first(known: Mapping[str, Attribute]) -> Iterator[Attribute]:
     """The attributes in their order, each behind the one that it lies within."""
     done: set[str] = set()
 
-    def told(name: str, below: tuple[str, ...]) -> Iterator[Attribute]:
+    def with_coarser(name: str, below: tuple[str, ...]) -> Iterator[Attribute]:
         if name in below:
             raise TableError("--within", "nests attributes in a circle", "leave one out", value=name)
         if name not in done:
             within = known[name].within
             if within is not None:
-                yield from told(within, (*below, name))
+                yield from with_coarser(within, (*below, name))
             done.add(name)
             yield known[name]
 
     for name in known:
-        yield from told(name, ())
+        yield from with_coarser(name, ())
 
 
 def asked(found: Draft, ask: Callable[[str], bool | None]) -> tuple[list[tuple[str, str]], int]:

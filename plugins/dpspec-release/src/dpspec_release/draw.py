@@ -1048,11 +1048,11 @@ def _within(
     refuse(sum(memory_of(source, count) for source, count in known), sum(count for _, count in known))
     least = min((memory_of(source, 1) for source in sources), default=0)
 
-    def told(done: int, total: int) -> None:
+    def report(done: int, total: int) -> None:
         refuse(done * least, done)
         progress(done, total)
 
-    return told
+    return report
 
 
 def _too_large(allowed: int, needed: int, what: str, instead: str) -> ReleaseError:

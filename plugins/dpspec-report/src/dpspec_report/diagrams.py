@@ -386,8 +386,8 @@ def _legend(fills: Mapping[str, str], width: float, y: float, palette: PictureTh
 def _box(box: DiagramBox, spot: Spot, fill: str, palette: PictureTheme, *, small: bool) -> Iterator[str]:
     x, y = spot
     height, most = (SMALL_HEIGHT, 4) if small else (NODE_HEIGHT, 5)
-    told = "; ".join(filter(None, (box.text, box.number)))
-    yield f"<g><title>{escape(f'{box.title}: {told}' if told else box.title)}</title>"
+    text = "; ".join(filter(None, (box.text, box.number)))
+    yield f"<g><title>{escape(f'{box.title}: {text}' if text else box.title)}</title>"
     yield f'<rect x="{x:g}" y="{y:g}" width="{NODE_WIDTH}" height="{height}" rx="6" fill="{fill}" stroke="{palette.edge}"/>'
     names = wrapped(box.title, NODE_WIDTH - 16, 13 * BOLD, 2)
     for line, words in enumerate(names):

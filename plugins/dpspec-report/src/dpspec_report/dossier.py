@@ -352,10 +352,10 @@ def file_pieces(one: FiledReport) -> Iterator[Piece]:
 
 def _standing(found: FileReport) -> Iterator[Piece]:
     standing = found.standing
-    told = without_datasets(standing.sentence).removeprefix(f"{STANDING_WORDS[standing.word]}: ")
+    sentence = without_datasets(standing.sentence).removeprefix(f"{STANDING_WORDS[standing.word]}: ")
     words = STANDING_WORDS[standing.word]
     yield Sentence(
-        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{told}. Scope: {found.scope}."
+        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{sentence}. Scope: {found.scope}."
     )
 
 
@@ -422,9 +422,9 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     assert one.verdict is not None  # noqa: S101 - ensured by the caller
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
-    told = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
+    lines = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
     first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
-    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *told))
+    yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *lines))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
     elif one.word.exit_code == 1 and one.verdict.outcome is Outcome.REFUTED:
@@ -597,9 +597,9 @@ def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:
 def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     """The checked files, and the result of each."""
     words = Counter(one.word for one in dossier.files)
-    told = ", ".join(counted(word, words[word]) for word in Word if word in words)
+    counts = ", ".join(counted(word, words[word]) for word in Word if word in words)
     worst = worst_word(one.word for one in dossier.files)
-    yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{told}.")
+    yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{counts}.")
     rows = []
     for one in dossier.files:
         budget = "" if one.document is None else budget_in_short(one.document.spec.budget)

@@ -89,9 +89,9 @@ def _of_file(file: Mapping[str, Any]) -> Iterator[JsonData]:
     for error in file.get("errors", ()):
         level = _LEVELS.get(_WORDS[file["outcome"]], "error")
         yield _result(f"file/{error['code']}", level, error["message"], error["file"] or file["path"], error["line"] or 1)
-    told = [one for one in file.get("obligations", ()) if not _WORDS[one["outcome"]].is_good]
-    lines = _lines(file["path"], [one["name"] for one in told]) if told else []
-    for obligation, line in zip(told, lines, strict=True):
+    faulty = [one for one in file.get("obligations", ()) if not _WORDS[one["outcome"]].is_good]
+    lines = _lines(file["path"], [one["name"] for one in faulty]) if faulty else []
+    for obligation, line in zip(faulty, lines, strict=True):
         word = _WORDS[obligation["outcome"]]
         message = f"{obligation['name']}: {obligation['detail']}"
         yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["path"], line)
@@ -138,16 +138,16 @@ def _artifact(file: str) -> JsonData:
 
 
 def _notification(error: Mapping[str, Any]) -> JsonData:
-    told: JsonData = {"level": "error", "message": {"text": harmless(error["message"])}, "descriptor": {"id": error["code"]}}
+    result: JsonData = {"level": "error", "message": {"text": harmless(error["message"])}, "descriptor": {"id": error["code"]}}
     if error.get("file"):
         place = {"artifactLocation": _artifact(error["file"]), "region": {"startLine": error["line"] or 1}}
-        told["locations"] = [{"physicalLocation": place}]
-    return told
+        result["locations"] = [{"physicalLocation": place}]
+    return result
 
 
-def _rule(name: str, told: Mapping[str, str]) -> JsonData:
+def _rule(name: str, texts: Mapping[str, str]) -> JsonData:
     kind, _, code = name.partition("/")
-    text = told[name] if name in told else {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
+    text = texts[name] if name in texts else {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
     more = f"\nMore: dpspec explain {code}" if kind == "file" else ""
     return {"id": name, "shortDescription": {"text": text}, "help": {"text": text + more}}
 

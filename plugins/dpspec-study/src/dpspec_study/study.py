@@ -88,7 +88,7 @@ def study(
         raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
     asked = None if question is None else read_question(question)
     named = None if question is None or isinstance(question, Mapping) else str(question)
-    told = progress or _unseen
+    report = progress or _unseen
     with table_file(table) as file:
         begun = _begun(target)
         try:
@@ -101,9 +101,9 @@ def study(
                 runs=runs,
                 seed=seed,
             )
-            found = work.studied(asked, told)
+            found = work.studied(asked, report)
             work.write(found)
-            told(len(STEPS), len(STEPS))
+            report(len(STEPS), len(STEPS))
             (begun / target.name).rename(target)
         except OSError as problem:
             rule = f"cannot be written ({problem.strerror or type(problem).__name__})"
@@ -153,37 +153,37 @@ class _Work:
     runs: int
     seed: int
 
-    def studied(self, asked: Question | None, told: Progress) -> Study:
+    def studied(self, asked: Question | None, report: Progress) -> Study:
         """All steps but the report."""
         for name in (SPECIFICATIONS, CONFIDENTIAL):
             (self.folder / name).mkdir()
         (self.folder / CONFIDENTIAL).chmod(0o700)
-        told(0, len(STEPS))
+        report(0, len(STEPS))
         tables, warnings, question = self.draft(asked)
         document = dp.build(**tables)
         attributes = document.spec.space.attributes_of(question.unit)
         cells = math.prod(a.size for a in attributes if a.name in question.columns)
         _check(question, {a.name: a.size for a in attributes}, cells)
-        told(1, len(STEPS))
+        report(1, len(STEPS))
         proposed = proposals(tables, attributes, question)
         for proposal in proposed:
             self.specify(proposal, proposal.tables)
-        told(2, len(STEPS))
+        report(2, len(STEPS))
         frontier = self.frontier(proposed, question)
-        told(3, len(STEPS))
+        report(3, len(STEPS))
         designs = tuple(self.judged(*pair) for pair in zip(proposed, frontier.curves, strict=True))
-        told(4, len(STEPS))
+        report(4, len(STEPS))
         margins = tuple(self.margins(design) for design in designs)
-        told(5, len(STEPS))
+        report(5, len(STEPS))
         determined = self.determined()
-        told(6, len(STEPS))
+        report(6, len(STEPS))
         found = Study(
             table=(self.name, frontier.table[2]), question=question, cells=cells, designs=designs, frontier=frontier,
             margins=margins, determined=determined, warnings=warnings, steps=(), folder=self.out,
         )  # fmt: skip
         if found.best is not None:
             self.put("label.html", html_document(dp.label(self.path(found.best.name)).page()))
-        told(7, len(STEPS))
+        report(7, len(STEPS))
         return attrs.evolve(found, steps=tuple(self.steps(found, proposed)))
 
     def path(self, name: str) -> Path:

@@ -210,12 +210,12 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
     import polars as pl
 
     kinds = dict(frame.collect_schema())
-    told = [
+    names = [
         name for name, kind in kinds.items() if not kind.is_nested() and kind.base_type() not in (pl.Binary, pl.Object, pl.Null)
     ]
-    texts = {name: pl.col(name).cast(pl.String) for name in told}
+    texts = {name: pl.col(name).cast(pl.String) for name in names}
     asked = [pl.len().alias("rows")]
-    for place, name in enumerate(told):
+    for place, name in enumerate(names):
         text = texts[name]
         stripped = text.str.strip_chars()
         is_number = stripped.str.contains(_NUMBER)
@@ -232,10 +232,10 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
             stripped.str.contains(_COMMA).sum().alias(f"{place} commas"),
         ]
     (found,) = frame.select(asked).collect(optimizations=reading).to_dicts()
-    few = [place for place, _ in enumerate(told) if found[f"{place} distinct"] <= most]
+    few = [place for place, _ in enumerate(names) if found[f"{place} distinct"] <= most]
     values = {}
     if few:
-        wanted = [texts[told[place]].filter(texts[told[place]].str.strip_chars() != "").unique().implode() for place in few]
+        wanted = [texts[names[place]].filter(texts[names[place]].str.strip_chars() != "").unique().implode() for place in few]
         named = [one.alias(str(place)) for one, place in zip(wanted, few, strict=True)]
         values = frame.select(named).collect(optimizations=reading).to_dicts()[0]
     seen = {
@@ -247,7 +247,7 @@ def described(frame: pl.LazyFrame, most: int, reading: pl.QueryOptFlags) -> tupl
             padded=bool(found[f"{place} padded"]),
             values=tuple(sorted(values[str(place)])) if place in few else None,
         )
-        for place, name in enumerate(told)
+        for place, name in enumerate(names)
     }
     unread = {name: tables.ColumnSeen(name=name, unreadable=f"holds {kinds[name].base_type().__name__} values") for name in kinds}
     return found["rows"], tuple(seen.get(name, unread[name]) for name in kinds)

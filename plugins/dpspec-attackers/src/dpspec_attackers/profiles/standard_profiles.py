@@ -40,7 +40,7 @@ Closed = tuple[Bracket, CellPoint, str]
 
 MultipleOfPrior = Annotated[Fraction, MULTIPLE]
 Posterior = Annotated[Fraction, Rational(0, 1, open_high=True)]
-PriorChance = Annotated[Fraction, Rational(0, 1, open_low=True)]
+PriorProbability = Annotated[Fraction, Rational(0, 1, open_low=True)]
 ONE, ZERO = Fraction(1), Fraction(0)
 
 
@@ -81,7 +81,7 @@ class FixedQ(RiskProfile):
 
     posterior: Posterior
     ratio: MultipleOfPrior
-    q: PriorChance = Fraction(1)
+    q: PriorProbability = Fraction(1)
 
     def where(self) -> Region:
         return Region(q_low=self.q, q_high=self.q)
@@ -120,7 +120,7 @@ class FixedP(RiskProfile):
 
     posterior: Posterior
     ratio: MultipleOfPrior
-    p: PriorChance
+    p: PriorProbability
 
     def where(self) -> Region:
         return Region(p_low=self.p, p_high=self.p)
@@ -173,9 +173,9 @@ class Box(RiskProfile):
 
     ratio: MultipleOfPrior
     p_low: Annotated[Fraction, Rational(0, 1)] = Fraction(0)
-    p_high: PriorChance = Fraction(1)
+    p_high: PriorProbability = Fraction(1)
     q_low: Annotated[Fraction, Rational(0, 1)] = Fraction(0)
-    q_high: PriorChance = Fraction(1)
+    q_high: PriorProbability = Fraction(1)
 
     def __attrs_post_init__(self) -> None:
         for name, low, high in (("p", self.p_low, self.p_high), ("q", self.q_low, self.q_high)):
@@ -234,8 +234,8 @@ class Point(RiskProfile):
     source: ClassVar[str] = "Kazan 2025, Sections 3.3 and 3.4"
 
     ratio: MultipleOfPrior
-    p: PriorChance = Fraction(1, 2)
-    q: PriorChance = Fraction(1)
+    p: PriorProbability = Fraction(1, 2)
+    q: PriorProbability = Fraction(1)
 
     def __attrs_post_init__(self) -> None:
         if self.p * self.q == 1:

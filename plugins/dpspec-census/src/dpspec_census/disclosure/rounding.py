@@ -388,6 +388,6 @@ def rounded_law(matrix: Matrix, base: int) -> FiniteLaw:
     if cycle is None:
         return FiniteLaw.point(matrix)
     plus, minus = reaches(matrix, cycle, base)
-    chance = Fraction(minus, plus + minus)
+    probability = Fraction(minus, plus + minus)
     ways = [rounded_law(moved(matrix, cycle, plus), base), rounded_law(moved(matrix, cycle, -minus), base)]
-    return FiniteLaw.mixture([chance, 1 - chance], ways)
+    return FiniteLaw.mixture([probability, 1 - probability], ways)

@@ -137,10 +137,10 @@ class TargetedSwapping(DisclosureControl):
         states: States = {start: Fraction(1)}
         for level in range(len(self.levels)):
             states = self._after(states, level, places)
-        chances: dict[Dataset, Fraction] = defaultdict(Fraction)
-        for marks, chance in states.items():
-            chances[scheme.dataset((mark.record for mark in marks), space)] += chance
-        return FiniteLaw.of(chances)
+        probabilities: dict[Dataset, Fraction] = defaultdict(Fraction)
+        for marks, probability in states.items():
+            probabilities[scheme.dataset((mark.record for mark in marks), space)] += probability
+        return FiniteLaw.of(probabilities)
 
     def _risky(self, record: Record, records: tuple[Record, ...], places: PlaceNumbers) -> tuple[bool, ...]:
         """Whether fewer than k records agree with the record in area and risk variables, level by level."""
@@ -152,14 +152,14 @@ class TargetedSwapping(DisclosureControl):
         done: dict[tuple[Mark, ...], Fraction] = defaultdict(Fraction)
         while states:
             following: dict[tuple[Mark, ...], Fraction] = defaultdict(Fraction)
-            for state, chance in states.items():
+            for state, probability in states.items():
                 pending = [place for place, mark in enumerate(state) if mark.risky[level] and not (mark.moved or mark.tried)]
                 if not pending:
-                    done[tuple(sorted(attrs.evolve(mark, tried=False) for mark in state))] += chance
+                    done[tuple(sorted(attrs.evolve(mark, tried=False) for mark in state))] += probability
                 for place in pending:
                     ways = self._ways(state, place, level, places)
                     for way in ways:
-                        following[tuple(sorted(way))] += chance / len(pending) / len(ways)
+                        following[tuple(sorted(way))] += probability / len(pending) / len(ways)
             states = following
         return done
 

@@ -28,7 +28,7 @@ import numpy as np
 from flint import acb, arb
 
 from dpspec.plugin import laws, ln, number
-from dpspec.plugin.judges import Chance, Enclosed, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, ball, hull, integral
+from dpspec.plugin.judges import Enclosed, GaussianLaw, LaplaceLaw, Probability, TwoSidedGeometricLaw, ball, hull, integral
 from dpspec_code.automatic.formulas import FLOORED, NORMAL, Affine, NoiseDraw, NoiseFormula, Plain
 
 PRECISION = 64
@@ -156,8 +156,8 @@ def _of_step(
     wanted = end if name == "floordiv" else end * scale
     # The step is a whole number: the condition is that it is at most m, or, from above, that it is not.
     m = math.floor(wanted) if closed != above else math.ceil(wanted) - 1
-    edge, told = _edge(name, m)  # it is at most m where y scale < edge, or also where they are equal
-    return _inner(inner, edge / scale, above=above == (scale > 0), closed=told != above, hidden=hidden)
+    edge, is_open = _edge(name, m)  # it is at most m where y scale < edge, or also where they are equal
+    return _inner(inner, edge / scale, above=above == (scale > 0), closed=is_open != above, hidden=hidden)
 
 
 def _edge(name: str, m: int) -> tuple[Fraction, bool]:
@@ -211,7 +211,7 @@ NoiseInterval = tuple[Fraction | None, bool, Fraction | None, bool]
 """The ends of an interval, each with whether it belongs to it."""
 
 
-def chance_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb:  # noqa: PLR0911 (one line per kind)
+def probability_between(noise: NoiseDraw, ends: NoiseInterval, precision: int) -> arb:  # noqa: PLR0911 (one line per kind)
     """A ball around the probability that a draw lies in an interval."""
     low, low_in, high, high_in = ends
     if low is not None and high is not None and (low > high or (low == high and noise.kind not in DISCRETE)):
@@ -269,21 +269,21 @@ class NoiseBox:
     """Runs that come to one end of the tree and show numbers in intervals.
 
     Args:
-        chance: the probability of the choices on the path that noise does not decide.
+        probability: the probability of the choices on the path that noise does not decide.
         sides: the half-lines that the draws lie in, by draw.
         hidden: Z, where the other half-lines depend on it.
     """
 
-    chance: Chance
+    probability: Probability
     sides: Mapping[NoiseDraw, tuple[HalfLine, ...]]
     hidden: NoiseDraw | None
 
     def mass(self, precision: int) -> arb:
         """A ball around its probability."""
-        whole, moving = _chance(self.chance), self._moving()
+        whole, moving = _probability(self.probability), self._moving()
         for noise, sides in self.sides.items():
             if noise not in moving and not (moving and noise == self.hidden):
-                whole *= chance_between(noise, _ends(sides), precision)
+                whole *= probability_between(noise, _ends(sides), precision)
         return whole * self._integral(moving, precision) if moving else whole
 
     def _moving(self) -> dict[NoiseDraw, tuple[HalfLine, ...]]:
@@ -336,10 +336,10 @@ def _kinks(groups: Iterable[Sequence[HalfLine]]) -> Iterator[Fraction]:
                 yield (other.start - one.start) / (one.slope - other.slope)
 
 
-def _chance(chance: Chance) -> arb:
-    if isinstance(chance, Fraction):
-        return ball(chance)
-    found = Enclosed.of(chance)
+def _probability(probability: Probability) -> arb:
+    if isinstance(probability, Fraction):
+        return ball(probability)
+    found = Enclosed.of(probability)
     return hull(ball(found.low), ball(found.high))
 
 

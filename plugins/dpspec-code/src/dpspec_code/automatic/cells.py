@@ -22,7 +22,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.plugin import FiniteLaw
-from dpspec.plugin.judges import Chance, EnclosedLaw, Observed, ceiling_of, floor_of
+from dpspec.plugin.judges import EnclosedLaw, Observed, Probability, ceiling_of, floor_of
 from dpspec_code.automatic.boxes import DISCRETE, PRECISION, HalfLine, NoCells, NoiseBox, half_line, reaches, spread
 from dpspec_code.automatic.coupling import NoisyLaw, one_to_join
 from dpspec_code.automatic.formulas import (
@@ -89,20 +89,20 @@ class Shaped:
     """An end of the tree, with the shape of its output and its numbers.
 
     Args:
-        chance: the probability of the choices that noise does not decide.
+        probability: the probability of the choices that noise does not decide.
         conditions: what the noise has to be.
         shape, slots: of the output.
     """
 
-    chance: Chance
+    probability: Probability
     conditions: tuple[Condition, ...]
     shape: Hashable
     slots: tuple[OutputSlot, ...]
 
     @classmethod
-    def of(cls, leaf: TreeEnd, chance: Chance) -> Shaped:
+    def of(cls, leaf: TreeEnd, probability: Probability) -> Shaped:
         shape, slots = slots_of(leaf.seen)
-        return cls(chance, leaf.conditions, shape, slots)
+        return cls(probability, leaf.conditions, shape, slots)
 
     @property
     def formulas(self) -> Iterator[NoiseFormula]:
@@ -138,7 +138,7 @@ class Shaped:
                 sides.setdefault(side.noise, []).append(side)
             yield (
                 (self.shape, tuple(one[0] for one in chosen)),
-                NoiseBox(self.chance, {noise: tuple(found) for noise, found in sides.items()}, hidden),
+                NoiseBox(self.probability, {noise: tuple(found) for noise, found in sides.items()}, hidden),
             )
 
 
@@ -275,7 +275,7 @@ def _law(bounds: dict[CellName, tuple[Fraction, Fraction]]) -> EnclosedLaw:
 
 def _joined(left: NoisyLaw, right: NoisyLaw) -> tuple[tuple[Shaped, ...], tuple[Shaped, ...]]:
     """The ends of both trees, with draws joined that all of them hold in one ratio."""
-    trees = [tuple(Shaped.of(leaf, chance) for leaf, chance in law.leaves) for law in (left, right)]
+    trees = [tuple(Shaped.of(leaf, probability) for leaf, probability in law.leaves) for law in (left, right)]
     while True:
         step = one_to_join(part for tree in trees for end in tree for one in end.formulas for part in affine_of(one))
         if step is None:
@@ -301,10 +301,14 @@ def _all_cuts(ours: Sequence[Shaped], theirs: Sequence[Shaped]) -> OutputCuts:
         sides = [[end.slots for end in tree if end.shape == shape] for tree in (ours, theirs)]
         numbers = [[[slots[place][1] for slots in side] for side in sides] for place in range(len((sides[0] or sides[1])[0]))]
         noisy = [place for place, both in enumerate(numbers) if any(map(_draws, itertools.chain(*both)))]
-        told = [place for place in noisy if len(set(map(frozenset, numbers[place]))) > 1][:_MOST_SLOTS]
-        most = max(2, int((4 * MOST_CELLS / (len(ours) + len(theirs))) ** (1 / max(1, len(told)))))
+        distinguishing = [place for place in noisy if len(set(map(frozenset, numbers[place]))) > 1][:_MOST_SLOTS]
+        most = max(2, int((4 * MOST_CELLS / (len(ours) + len(theirs))) ** (1 / max(1, len(distinguishing)))))
         found[shape] = [
-            _cuts(both, min(most, _MOST_CUTS)) if place in told else None if place in noisy else _between(itertools.chain(*both))
+            _cuts(both, min(most, _MOST_CUTS))
+            if place in distinguishing
+            else None
+            if place in noisy
+            else _between(itertools.chain(*both))
             for place, both in enumerate(numbers)
         ]
     return found
@@ -441,12 +445,12 @@ def _named(name: Any, constants: Mapping[Hashable, Fraction]) -> CellName:
         return CellName(_interval("out", *ends[0]), shape, ends)
     known = [constants.get((shape, place, cell)) for place, cell in enumerate(ends)]
     numbers = iter("#" if one is None else f"{float(one):.8g}" for one in known)
-    told = [
+    intervals = [
         _interval(f"number {place} of it", *cell)
         for place, (cell, one) in enumerate(zip(ends, known, strict=True))
         if one is None and cell not in (None, (None, None))
     ]
-    return CellName(" and ".join([f"out is {_shape_text(shape, numbers)}", *told]), shape, ends)
+    return CellName(" and ".join([f"out is {_shape_text(shape, numbers)}", *intervals]), shape, ends)
 
 
 def _interval(what: str, low: Fraction | None, high: Fraction | None) -> str:

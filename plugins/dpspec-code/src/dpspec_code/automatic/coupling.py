@@ -48,7 +48,6 @@ from dpspec.plugin import Law, laws, ln, number
 from dpspec.plugin.judges import (
     IDENTICAL,
     Between,
-    Chance,
     Dichotomy,
     Enclosed,
     Exponential,
@@ -57,6 +56,7 @@ from dpspec.plugin.judges import (
     LaplaceLaw,
     NoFormulaError,
     Observed,
+    Probability,
     TwoSidedGeometricLaw,
     UnionDichotomy,
     exact_exponential,
@@ -120,8 +120,10 @@ def _of_logistic(shift: Fraction) -> Dichotomy:
 
     With f(w) = e^-w / (1 + e^-w)^2, the derivative of ln f is -tanh(w/2), so that ln f(w) - ln f(w + d) lies between -d and d.
     """
-    chances = [1 / (exact_exponential(Fraction(0)) + exact_exponential(_FAR + by)) for by in (Fraction(0), shift)]
-    far, farther = (finite_law({1: chance, 0: exact_exponential(Fraction(0)) - chance}) for chance in chances)
+    probabilities = [1 / (exact_exponential(Fraction(0)) + exact_exponential(_FAR + by)) for by in (Fraction(0), shift)]
+    far, farther = (
+        finite_law({1: probability, 0: exact_exponential(Fraction(0)) - probability}) for probability in probabilities
+    )
     return Between((far.against(farther),), (two_coins(shift, shift),))
 
 
@@ -171,7 +173,7 @@ class Branch:
     """A leaf with its probability, and its affine expressions listed in order.
 
     Args:
-        chance: the probability of the choices on the path that noise does not decide.
+        probability: the probability of the choices on the path that noise does not decide.
         frame: the conditions and the output without the numbers that a shift can change.
         parts: the affine expressions.
         senses: for each -1 or 1 where only a condition requires that it is below 0, or not; else 0.
@@ -179,7 +181,7 @@ class Branch:
         is_conditioned: whether noise decides that the run ends here.
     """
 
-    chance: Chance
+    probability: Probability
     frame: Hashable
     parts: tuple[Affine, ...]
     senses: tuple[int, ...]
@@ -187,7 +189,7 @@ class Branch:
     is_conditioned: bool
 
 
-def branch(leaf: TreeEnd, chance: Chance) -> Branch:
+def branch(leaf: TreeEnd, probability: Probability) -> Branch:
     """A leaf split into its parts."""
     parts: list[Affine] = []
     senses: list[int] = []
@@ -201,7 +203,7 @@ def branch(leaf: TreeEnd, chance: Chance) -> Branch:
     plain = tuple(one for one in outputs if isinstance(one, Affine))
     shown = plain if len(plain) == len(outputs) else None
     senses += [0] * (len(parts) - len(senses))
-    return Branch(chance, (tuple(conditions), seen), tuple(parts), tuple(senses), shown, bool(conditions))
+    return Branch(probability, (tuple(conditions), seen), tuple(parts), tuple(senses), shown, bool(conditions))
 
 
 def _frame(expression: Hashable, parts: list[Affine]) -> Hashable:
@@ -236,9 +238,9 @@ class NoisyLaw(Law):
         runs: where its runs end, where leaves hold draws in place of several (`dpspec_code.automatic.inversion`); else empty.
     """
 
-    leaves: tuple[tuple[TreeEnd, Chance], ...]
+    leaves: tuple[tuple[TreeEnd, Probability], ...]
     symbolic: bool = False
-    runs: tuple[tuple[TreeEnd, Chance], ...] = ()
+    runs: tuple[tuple[TreeEnd, Probability], ...] = ()
 
     def explains(self, seen: Hashable, draws: Draws) -> TreeEnd | None:
         """The first leaf in which a run with these draws may have ended, having shown this."""
@@ -264,22 +266,22 @@ class NoisyLaw(Law):
 
     def with_counts(self, counts: Mapping[NoiseDraw, int]) -> NoisyLaw:
         """The law on a dataset with these counts, of a tree for all datasets."""
-        listed = [[(_with_counts(leaf, counts), chance) for leaf, chance in ends] for ends in (self.leaves, self.runs)]
-        leaves, runs = (tuple(raced(leaf, chance) for leaf, chance in ends if leaf is not None) for ends in listed)
+        listed = [[(_with_counts(leaf, counts), probability) for leaf, probability in ends] for ends in (self.leaves, self.runs)]
+        leaves, runs = (tuple(raced(leaf, probability) for leaf, probability in ends if leaf is not None) for ends in listed)
         return NoisyLaw(leaves, self.symbolic, runs)
 
     def plain(self) -> Law | None:
         """The law as one of finitely many outcomes; None where an end depends on noise."""
-        chances: dict[Hashable, Exponential | Fraction | int] = {}
-        for leaf, chance in self.leaves:
-            if leaf.conditions or any(True for _ in holes_of(leaf.seen)) or isinstance(chance, Enclosed):
+        probabilities: dict[Hashable, Exponential | Fraction | int] = {}
+        for leaf, probability in self.leaves:
+            if leaf.conditions or any(True for _ in holes_of(leaf.seen)) or isinstance(probability, Enclosed):
                 return None
-            chances[leaf.seen] = chances[leaf.seen] + chance if leaf.seen in chances else chance
-        return finite_law(chances)
+            probabilities[leaf.seen] = probabilities[leaf.seen] + probability if leaf.seen in probabilities else probability
+        return finite_law(probabilities)
 
     def branches(self) -> tuple[Branch, ...]:
         """The leaves split into their parts."""
-        return tuple(branch(leaf, chance) for leaf, chance in self.leaves)
+        return tuple(branch(leaf, probability) for leaf, probability in self.leaves)
 
 
 def _with_counts(leaf: TreeEnd, counts: Mapping[NoiseDraw, int]) -> TreeEnd | None:
@@ -311,21 +313,25 @@ def _counted(value: Any, counts: Mapping[NoiseDraw, int]) -> Any:
 def by_choices(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotomy | None:
     """The pair of two trees whose ends are chosen without regard to noise: at most that in which the choice is seen."""
     matched = match(ours, theirs)
-    if matched is None or len(matched) == 1 or any(one.is_conditioned or not isinstance(one.chance, Fraction) for one in ours):
+    if (
+        matched is None
+        or len(matched) == 1
+        or any(one.is_conditioned or not isinstance(one.probability, Fraction) for one in ours)
+    ):
         return None
     pairs = [aligned([one], [other]) for one, other in matched]
     known = [pair for pair in pairs if pair is not None]
     if len(known) < len(pairs):
         return None
-    union = UnionDichotomy(tuple(Fraction(one.chance) for one in ours), tuple(known))  # type: ignore[arg-type]
-    told = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
-    return union if told else Between((IDENTICAL,), (union,))
+    union = UnionDichotomy(tuple(Fraction(one.probability) for one in ours), tuple(known))  # type: ignore[arg-type]
+    is_exact = not any(_may_look_alike(one.frame, other.frame) for one, other in itertools.combinations(ours, 2))
+    return union if is_exact else Between((IDENTICAL,), (union,))
 
 
 # --- the largest of numbers with Gumbel noise -----------------------------------------------------
 
 
-def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
+def raced(leaf: TreeEnd, probability: Probability) -> tuple[TreeEnd, Probability]:
     """An end without the Gumbel noise that only decides which of several numbers is the largest, and its probability.
 
     P(c_j + W_j < c_i + W_i for all j) = e^(c_i/s) / sum of all e^(c/s) for Gumbel noise of one scale s (Yellott 1977).
@@ -339,9 +345,9 @@ def raced(leaf: TreeEnd, chance: Chance) -> tuple[TreeEnd, Chance]:
         others = [exact_exponential(gap) for _, (_, gap) in behind]
         share = 1 / sum(others, exact_exponential(Fraction(0)))
         kept = tuple(one for one in leaf.conditions if not any(one is raced for raced, _ in behind))
-        whole = chance * share if isinstance(chance, Enclosed) else share * chance
+        whole = probability * share if isinstance(probability, Enclosed) else share * probability
         return raced(attrs.evolve(leaf, conditions=kept), whole)
-    return leaf, chance
+    return leaf, probability
 
 
 def _behind(condition: Condition, winner: NoiseDraw) -> tuple[NoiseDraw, Fraction] | None:
@@ -374,13 +380,13 @@ def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotom
     found = [one for tree in trees for one in tree]
     if None in found or len({kind for one in found if one is not None for kind in one[:1]}) > 1:
         return None
-    mixed = [[(chance, law) for _, chance, law in filter(None, tree)] for tree in trees]
+    mixed = [[(probability, law) for _, probability, law in filter(None, tree)] for tree in trees]
     parts = [law for tree in mixed for _, law in tree]
     if all(isinstance(law, TwoSidedGeometricLaw) for law in parts):
         return _of_geometric(mixed)
     if any(isinstance(law, TwoSidedGeometricLaw) for law in parts):
         return None
-    laws = [mixture([chance for chance, _ in tree], [law for _, law in tree]) for tree in mixed]
+    laws = [mixture([probability for probability, _ in tree], [law for _, law in tree]) for tree in mixed]
     try:
         return laws[0].against(laws[1])
     except NoFormulaError:
@@ -390,19 +396,19 @@ def single_numbers(ours: Sequence[Branch], theirs: Sequence[Branch]) -> Dichotom
 def _number(one: Branch) -> tuple[str, Fraction, Law] | None:  # noqa: PLR0911 (one line per kind)
     """The type, probability and law of a number with one draw of noise that a branch outputs; None for any other output."""
     shown = one.frame[1] if isinstance(one.frame, tuple) else None
-    if one.is_conditioned or not isinstance(one.chance, Fraction) or one.outputs is None or len(one.outputs) != 1:
+    if one.is_conditioned or not isinstance(one.probability, Fraction) or one.outputs is None or len(one.outputs) != 1:
         return None
     if not isinstance(shown, tuple) or shown[:1] != ("hole",) or len(one.outputs[0].terms) != 1:
         return None
     center, ((noise, factor),) = one.outputs[0].constant, one.outputs[0].terms
     if noise.kind == "laplace" and noise.size:
-        return shown[1], one.chance, LaplaceLaw(center, abs(factor) * noise.size)
+        return shown[1], one.probability, LaplaceLaw(center, abs(factor) * noise.size)
     if noise.kind == "normal" and noise.size:
-        return shown[1], one.chance, GaussianLaw(center, factor**2 * noise.size)
+        return shown[1], one.probability, GaussianLaw(center, factor**2 * noise.size)
     if noise.kind == "two-sided geometric" and abs(factor) == 1 and center.denominator == 1 and 0 < noise.size < 1:
-        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
+        return shown[1], one.probability, TwoSidedGeometricLaw(int(center), ln(1 / (1 - noise.size)))
     if noise.kind == "discrete laplace" and abs(factor) == 1 and center.denominator == 1:
-        return shown[1], one.chance, TwoSidedGeometricLaw(int(center), number(1 / noise.size))
+        return shown[1], one.probability, TwoSidedGeometricLaw(int(center), number(1 / noise.size))
     return None
 
 
@@ -415,7 +421,7 @@ def _of_geometric(mixed: Sequence[Sequence[tuple[Fraction, Any]]]) -> Dichotomy 
         return None
     cells = [lambda law: 1 - law.at_least(low + 1), lambda law: law.at_least(high)] if low < high else [lambda _: Fraction(1)]
     cells += [lambda law, k=k: law.probability(k) for k in range(low + 1, high)]
-    masses = [[sum((chance * cell(law) for chance, law in tree), Fraction(0)) for cell in cells] for tree in mixed]
+    masses = [[sum((probability * cell(law) for probability, law in tree), Fraction(0)) for cell in cells] for tree in mixed]
     return FiniteDichotomy.of(zip(masses[0], masses[1], strict=True))
 
 
@@ -471,7 +477,7 @@ def _coins(ups: Any, downs: Any) -> Dichotomy:
     if whole == 0:
         return IDENTICAL
     heads = (downs - 1) / whole
-    coins = [finite_law({1: chance, 0: 1 - chance}) for chance in (ups * heads, heads)]
+    coins = [finite_law({1: probability, 0: 1 - probability}) for probability in (ups * heads, heads)]
     return coins[0].against(coins[1])
 
 
@@ -548,10 +554,10 @@ def match(ours: Sequence[Branch], theirs: Sequence[Branch]) -> list[tuple[Branch
     """Each branch with one of the other tree that has its frame and its probability; None where there is none."""
     waiting: dict[Hashable, list[Branch]] = {}
     for one in theirs:
-        waiting.setdefault((one.frame, one.chance), []).append(one)
+        waiting.setdefault((one.frame, one.probability), []).append(one)
     found = []
     for mine in ours:
-        same = waiting.get((mine.frame, mine.chance))
+        same = waiting.get((mine.frame, mine.probability))
         if not same:
             return None
         found.append((mine, same.pop(0)))

@@ -310,12 +310,12 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
             self.refuse("has uniform numbers for its entries that were used for more than to take a sample")
         return SampleMask(self, self._sampled([rate] * len(self.kinds)))
 
-    def _sampled(self, chances: Sequence[Fraction]) -> tuple[NoisyNumber, ...]:
+    def _sampled(self, probabilities: Sequence[Fraction]) -> tuple[NoisyNumber, ...]:
         """How many entries of each kind are in a sample, in which an entry takes part with the probability of its kind."""
         if self.path.sampled:
             self.refuse("was sampled more than once")
         self.path.sampled = True
-        symbols = (NoiseDraw(-place - 1, SAMPLED, chance) for place, chance in enumerate(chances))
+        symbols = (NoiseDraw(-place - 1, SAMPLED, probability) for place, probability in enumerate(probabilities))
         return tuple(NoisyNumber(self.path, Affine(Fraction(0), ((one, Fraction(1)),)), 1) for one in symbols)
 
     def __bool__(self) -> bool:
@@ -614,18 +614,18 @@ def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:
     listed = walk.listed
     path = listed.path
     parts: list[Any] = [LEFT_OUT] * len(listed.kinds)
-    chances: list[Fraction] = [Fraction(1)] * len(parts)
+    probabilities: list[Fraction] = [Fraction(1)] * len(parts)
     path.counting, path.coin = True, None
     for part in generator:
         if parts[walk.place] is not LEFT_OUT:
             listed.refuse("has entries that give several values")
         parts[walk.place] = part
         if path.coin is not None:
-            chances[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
+            probabilities[walk.place] = path.coin.threshold if path.coin.below else 1 - path.coin.threshold
     path.counting, path.coin = False, None
-    if all(chance == 1 for chance in chances):
+    if all(probability == 1 for probability in probabilities):
         return attrs.evolve(listed, kinds=tuple(parts), is_array=False)
-    return attrs.evolve(listed, kinds=tuple(parts), counts=listed._sampled(chances), is_array=False, sizes=(0, None))
+    return attrs.evolve(listed, kinds=tuple(parts), counts=listed._sampled(probabilities), is_array=False, sizes=(0, None))
 
 
 def _bins(listed: WholeList, least: int) -> Any:

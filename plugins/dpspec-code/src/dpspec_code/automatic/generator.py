@@ -45,7 +45,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpspec import DpspecError
-from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError
+from dpspec.plugin.judges import Enclosed, Exponential, NotEnumerableError, Probability
 from dpspec_code.automatic.arrays import holds_drawn
 from dpspec_code.automatic.entry_arrays import WholeList
 from dpspec_code.automatic.entry_rows import LEFT_OUT
@@ -86,7 +86,7 @@ class EnumeratingGenerator:
         self,
         path: RandomPath,
         tail: Fraction,
-        known: dict[Hashable, list[Chance]],
+        known: dict[Hashable, list[Probability]],
         *,
         symbolic: bool = False,
         drew: set[str] | None = None,
@@ -148,38 +148,38 @@ class EnumeratingGenerator:
     def binomial(self, n: Any, p: Any, size: Any = None) -> Any:
         """The number of successes in n trials."""
         self._whole("binomial", n)
-        chance, trials = self._chance("binomial", p), int(n)
+        probability, trials = self._probability("binomial", p), int(n)
         sample = self._real("binomial", size, n, p)
         if trials > _MOST_OPTIONS:
             self._refuse("binomial", f"of {trials} trials")
-        left = minus(Fraction(1), chance)
+        left = minus(Fraction(1), probability)
 
-        def chances() -> list[Chance]:
-            return [Fraction(math.comb(trials, k)) * _power(chance, k) * _power(left, trials - k) for k in range(trials + 1)]
+        def probabilities() -> list[Probability]:
+            return [Fraction(math.comb(trials, k)) * _power(probability, k) * _power(left, trials - k) for k in range(trials + 1)]
 
-        return self._filled(sample, lambda: self._path.choose(self._once(("binomial", trials, chance), chances)))
+        return self._filled(sample, lambda: self._path.choose(self._once(("binomial", trials, probability), probabilities)))
 
     def geometric(self, p: Any, size: Any = None) -> Any:
         """The number of trials up to the first success; what lies beyond a tail bound is kept as unplaced probability."""
         self._drew.add("geometric")
         if self._symbolic:
             return self._drawn("geometric", "geometric", size, (p,), 0, reading)
-        chance = self._chance("geometric", p)
+        probability = self._probability("geometric", p)
         sample = self._real("geometric", size, p)
-        left = minus(Fraction(1), chance)
+        left = minus(Fraction(1), probability)
         if left == 0:
             return self._filled(sample, lambda: 1)
         most = max(1, math.ceil(math.log(self._tail) / math.log(float(left)))) if float(left) < 1 else _MOST_OPTIONS + 1
         if most > _MOST_OPTIONS:
-            self._refuse("geometric", f"with a success probability as small as {float(chance)}")
+            self._refuse("geometric", f"with a success probability as small as {float(probability)}")
 
-        def chances() -> list[Chance]:
-            powers: list[Chance] = [Fraction(1)]
+        def probabilities() -> list[Probability]:
+            powers: list[Probability] = [Fraction(1)]
             for _ in range(most):
                 powers.append(powers[-1] * left)
-            return [*(chance * power for power in powers[:-1]), powers[-1]]
+            return [*(probability * power for power in powers[:-1]), powers[-1]]
 
-        *listed, beyond = self._once(("geometric", chance), chances)
+        *listed, beyond = self._once(("geometric", probability), probabilities)
         return self._filled(sample, lambda: 1 + self._path.choose(listed, beyond=beyond))
 
     def hypergeometric(self, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> Any:
@@ -305,16 +305,17 @@ class EnumeratingGenerator:
     def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
         """Counts of n independent draws from a few categories; numpy gives the last one what the others leave."""
         self._whole("multinomial", n)
-        chances = self._distribution("multinomial", pvals)
+        probabilities = self._distribution("multinomial", pvals)
         sample = self._real("multinomial", size, n, _numbers(pvals))
         trials = int(n)
-        if (trials + 1) ** max(len(chances) - 1, 1) > _MOST_OPTIONS:
-            self._refuse("multinomial", f"of {trials} trials in {len(chances)} categories")
-        tables = [t for t in itertools.product(range(trials + 1), repeat=len(chances)) if sum(t) == trials]
+        if (trials + 1) ** max(len(probabilities) - 1, 1) > _MOST_OPTIONS:
+            self._refuse("multinomial", f"of {trials} trials in {len(probabilities)} categories")
+        tables = [t for t in itertools.product(range(trials + 1), repeat=len(probabilities)) if sum(t) == trials]
         weights = [
-            math.prod((_power(c, k) for c, k in zip(chances, t, strict=True)), start=Fraction(_multinomial(t))) for t in tables
+            math.prod((_power(c, k) for c, k in zip(probabilities, t, strict=True)), start=Fraction(_multinomial(t)))
+            for t in tables
         ]
-        draws = [tables[self._path.choose(weights)] for _ in range(sample.size // max(len(chances), 1))]
+        draws = [tables[self._path.choose(weights)] for _ in range(sample.size // max(len(probabilities), 1))]
         return _owning(np.array(draws, dtype=sample.dtype), sample)
 
     def choice(  # noqa: PLR0917
@@ -326,14 +327,14 @@ class EnumeratingGenerator:
             self._refuse("choice", "with shuffle=False")
         if holds_drawn(p):
             return self._raced("choice", a, size, p, replace=replace)
-        chances = None if p is None else self._distribution("choice", p)
+        probabilities = None if p is None else self._distribution("choice", p)
         pool = self._pool("choice", a, axis)
         sample = self._real("choice", size, a, axis=axis, replace=replace, p=None if p is None else _numbers(p))
         length, count = pool.shape[axis], 1 if size is None else math.prod(_shape(size))
         if replace:
-            picked = [self._pick(range(length), chances) for _ in range(count)]
+            picked = [self._pick(range(length), probabilities) for _ in range(count)]
         else:
-            picked = self._without_replacement(length, count, chances)
+            picked = self._without_replacement(length, count, probabilities)
         places: Any = picked[0] if size is None else np.array(picked, dtype=np.int64).reshape(_shape(size))
         if np.ndim(a) == 0:
             return type(sample)(places) if size is None else np.array(places, dtype=sample.dtype)
@@ -409,7 +410,7 @@ class EnumeratingGenerator:
 
     __repr__ = __str__ = __format__ = __reduce_ex__ = __dir__ = __eq__ = __ne__ = __hash__ = __getstate__ = _hidden
 
-    def _once(self, call: Hashable, make: Callable[[], list[Chance]]) -> list[Chance]:
+    def _once(self, call: Hashable, make: Callable[[], list[Probability]]) -> list[Probability]:
         if call not in self._known:
             self._known[call] = make()
         return self._known[call]
@@ -481,15 +482,15 @@ class EnumeratingGenerator:
             self._refuse(call, f"over {count} values")
         return self._path.uniform(count)
 
-    def _pick(self, places: Sequence[int], chances: Sequence[Chance] | None) -> int:
-        if chances is None:
+    def _pick(self, places: Sequence[int], probabilities: Sequence[Probability] | None) -> int:
+        if probabilities is None:
             return places[self._uniform(len(places), "choice")]
-        return places[self._path.choose(chances)]
+        return places[self._path.choose(probabilities)]
 
-    def _without_replacement(self, length: int, count: int, chances: Sequence[Chance] | None) -> list[int]:
+    def _without_replacement(self, length: int, count: int, probabilities: Sequence[Probability] | None) -> list[int]:
         left, picked = list(range(length)), []
         for _ in range(count):
-            rescaled = None if chances is None else _rescaled([chances[place] for place in left])
+            rescaled = None if probabilities is None else _rescaled([probabilities[place] for place in left])
             place = self._pick(left, rescaled)
             left.remove(place)
             picked.append(place)
@@ -510,25 +511,26 @@ class EnumeratingGenerator:
         supply = [iter(group) for group in places]
         return [next(supply[kind]) for kind in sequence]
 
-    def _chance(self, call: str, p: Any) -> Chance:
+    def _probability(self, call: str, p: Any) -> Probability:
         found = exact(p)
         if found is None or (isinstance(found, Fraction) and not 0 <= found <= 1):
             self._refuse(call, "with anything but single probabilities")
         return found
 
-    def _distribution(self, call: str, p: Any) -> list[Chance]:
+    def _distribution(self, call: str, p: Any) -> list[Probability]:
         """Probabilities that sum to 1 exactly; computed ones are as uncertain as the sums that numpy makes of them."""
         if type(p) not in (list, tuple) and (type(p) is not np.ndarray or p.ndim != 1):
             self._refuse(call, f"with probabilities in a {type(p).__name__}")
-        chances = [self._chance(call, value) for value in p]
-        total = sum(chances, Fraction(0))
+        probabilities = [self._probability(call, value) for value in p]
+        total = sum(probabilities, Fraction(0))
         if isinstance(total, Enclosed) and 1 - Fraction(1, 10**8) <= total.high and total.low <= 1 + Fraction(1, 10**8):
             return [
-                Enclosed(max(c.low - _SLACK, Fraction(0)), c.high + _SLACK) if isinstance(c, Enclosed) else c for c in chances
+                Enclosed(max(c.low - _SLACK, Fraction(0)), c.high + _SLACK) if isinstance(c, Enclosed) else c
+                for c in probabilities
             ]
         if total != 1:
             self._refuse(call, "with probabilities that do not sum to 1")
-        return chances
+        return probabilities
 
     def _refuse(self, call: str, what: str) -> NoReturn:
         self._path.refuse(
@@ -573,19 +575,19 @@ def _numbers(p: Any) -> Any:
     return p if type(p) is np.ndarray and not p.dtype.hasobject else [_floated(value) for value in p]
 
 
-def _power(base: Chance, exponent: int) -> Chance:
+def _power(base: Probability, exponent: int) -> Probability:
     return math.prod([base] * exponent, start=Fraction(1))
 
 
-def _shares(ways: Sequence[int]) -> list[Chance]:
+def _shares(ways: Sequence[int]) -> list[Probability]:
     return [Fraction(count, sum(ways)) for count in ways]
 
 
-def _rescaled(chances: Sequence[Chance]) -> list[Chance]:
-    total = sum(chances, Fraction(0))
+def _rescaled(probabilities: Sequence[Probability]) -> list[Probability]:
+    total = sum(probabilities, Fraction(0))
     if isinstance(total, Enclosed):
-        return [Enclosed.of(chance) / total for chance in chances]
-    return [chance / total for chance in chances]
+        return [Enclosed.of(probability) / total for probability in probabilities]
+    return [probability / total for probability in probabilities]
 
 
 def _shape(size: Any) -> tuple[int, ...]:

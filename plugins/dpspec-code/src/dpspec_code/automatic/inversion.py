@@ -46,7 +46,7 @@ from dpspec_code.automatic.noise import array_of, drawn_number
 from dpspec_code.automatic.path import Uniform
 
 if TYPE_CHECKING:
-    from dpspec.plugin.judges import Chance
+    from dpspec.plugin.judges import Probability
 
 # --- what functions make of uniform numbers ---------------------------------------------------------
 
@@ -125,7 +125,7 @@ def _draws_of(leaf: TreeEnd) -> Iterable[NoiseDraw]:
     return (noise for one in expressions for part in affine_of(one) for noise, _ in part.terms)
 
 
-Ends = tuple[tuple[TreeEnd, "Chance"], ...]
+Ends = tuple[tuple[TreeEnd, "Probability"], ...]
 
 
 def with_signs(leaves: Ends) -> Ends:
@@ -139,28 +139,28 @@ def with_signs(leaves: Ends) -> Ends:
 def _signed(leaves: Ends, noise: NoiseDraw) -> Ends | None:
     """The same with one draw replaced; None where its sign is not random, or more than a sign depends on it."""
     together = NoiseDraw(noise.number, "laplace", noise.size)
-    others = [(leaf, chance) for leaf, chance in leaves if noise not in _draws_of(leaf)]
+    others = [(leaf, probability) for leaf, probability in leaves if noise not in _draws_of(leaf)]
     waiting: dict[Any, list[tuple[TreeEnd, Fraction]]] = {}
-    found: list[tuple[TreeEnd, Chance]] = []
-    for leaf, chance in leaves:
+    found: list[tuple[TreeEnd, Probability]] = []
+    for leaf, probability in leaves:
         if noise not in _draws_of(leaf):
             continue
-        if not isinstance(chance, Fraction):
+        if not isinstance(probability, Fraction):
             return None
         plain = TreeEnd(leaf.seen, leaf.conditions)
         turned = _changed(plain, lambda one: rewritten(one, lambda part: _turned(part, noise)))
-        partners = waiting.get((turned, chance))
+        partners = waiting.get((turned, probability))
         if partners:
             other, _ = partners.pop()
             upwards = leaf if _first_factor(plain, noise) > 0 else other
             replaced = _changed(upwards, lambda one: rewritten(one, lambda part: _with(part, noise, together)))
-            found.append((replaced, 2 * chance))
+            found.append((replaced, 2 * probability))
         else:
-            waiting.setdefault((plain, chance), []).append((leaf, chance))
+            waiting.setdefault((plain, probability), []).append((leaf, probability))
     if any(waiting.values()):
         return None
     ends = (*others, *found)
-    return ends if _whole([(leaf.conditions, chance) for leaf, chance in ends]) == 1 else None
+    return ends if _whole([(leaf.conditions, probability) for leaf, probability in ends]) == 1 else None
 
 
 def _changed(leaf: TreeEnd, change: Callable[[NoiseFormula], Any]) -> TreeEnd:
@@ -185,7 +185,7 @@ def _first_factor(leaf: TreeEnd, noise: NoiseDraw) -> Fraction:
     return next(factor for one in expressions for part in affine_of(one) for other, factor in part.terms if other == noise)
 
 
-def _whole(ends: Sequence[tuple[Sequence[Condition], Chance]]) -> Fraction | None:
+def _whole(ends: Sequence[tuple[Sequence[Condition], Probability]]) -> Fraction | None:
     """The sum of the probabilities of the ends whose conditions hold, where it is constant in the values of the draws; else None.
 
     Ends that ask the same question first are taken together: those that go on where it holds have to add up to what those do
@@ -193,14 +193,14 @@ def _whole(ends: Sequence[tuple[Sequence[Condition], Chance]]) -> Fraction | Non
     """
     total = Fraction(0)
     asked: dict[Any, tuple[list[Any], list[Any]]] = {}
-    for conditions, chance in ends:
-        if not isinstance(chance, Fraction):
+    for conditions, probability in ends:
+        if not isinstance(probability, Fraction):
             return None
         if not conditions:
-            total += chance
+            total += probability
             continue
         first, *rest = conditions
-        asked.setdefault((first.left, first.relation), ([], []))[first.holds].append((rest, chance))
+        asked.setdefault((first.left, first.relation), ([], []))[first.holds].append((rest, probability))
     for sides in asked.values():
         sums = [_whole(side) for side in sides]
         if sums[0] is None or sums[0] != sums[1]:
@@ -218,7 +218,7 @@ _ROUNDING = (*_DOWN, "ceil")
 
 def rounded_down(leaves: Ends) -> Ends:
     """The ends of a tree with draws of their own for the whole parts of exponential noise."""
-    found = tuple((_changed(leaf, _with_whole_parts), chance) for leaf, chance in leaves)
+    found = tuple((_changed(leaf, _with_whole_parts), probability) for leaf, probability in leaves)
     drawn = {noise for leaf, _ in found for noise in _draws_of(leaf)}
     is_new = any(noise.kind == FLOORED for noise in drawn)
     return found if is_new and len({noise.number for noise in drawn}) == len(drawn) else leaves

@@ -617,23 +617,23 @@ LARGEST_SCORE = 700
 """Where e^a stays a double, and sums of a few."""
 
 
-def scores_of(chances: Sequence[Any], largest: int | None) -> list[Affine] | None:
+def scores_of(probabilities: Sequence[Any], largest: int | None) -> list[Affine] | None:
     """The numbers a_i of probabilities e^(a_i) / sum of e^(a_j), up to a common constant; None for probabilities of another form.
 
     Weights that no double holds end the run: of scores that may be large, the largest has to be subtracted first.
 
     Args:
-        chances: the probabilities.
+        probabilities: the probabilities.
         largest: an upper bound on a number of the dataset, or on its opposite; None without a limit.
     """
-    formulas = [one.expression for one in chances if type(one) is NoisyNumber]
+    formulas = [one.expression for one in probabilities if type(one) is NoisyNumber]
     quotients = [one.arguments for one in formulas if isinstance(one, Applied) and one.function == "truediv"]
-    if len(quotients) < len(chances) or len({whole for _, whole in quotients}) > 1:
+    if len(quotients) < len(probabilities) or len({whole for _, whole in quotients}) > 1:
         return None
     weights = [weight for weight, _ in quotients]
     if Counter(weights) != Counter(summands(quotients[0][1])):
         return None
-    return scores_of_weights(weights, largest, chances[0])
+    return scores_of_weights(weights, largest, probabilities[0])
 
 
 def scores_of_weights(weights: Sequence[NoiseFormula | Plain], largest: int | None, made: NoisyNumber) -> list[Affine] | None:

@@ -33,7 +33,7 @@ import attrs
 import numpy as np
 
 from dpspec import DpspecError
-from dpspec.plugin.judges import Chance, Enclosed, Exponential, NotEnumerableError, Placeholder
+from dpspec.plugin.judges import Enclosed, Exponential, NotEnumerableError, Placeholder, Probability
 from dpspec_code.automatic.widths import RecordBound
 
 PREFIX = "_dpspec_"
@@ -113,7 +113,7 @@ class RandomPath:
     start: int = 0
     most_choices: int = 10_000
     taken: list[tuple[int, int]] = attrs.field(factory=list)
-    mass: Chance = Fraction(1)
+    mass: Probability = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)
     draws: int = 0
     conditions: list[Any] = attrs.field(factory=list)
@@ -148,16 +148,16 @@ class RandomPath:
         if self.ended is not None:
             raise self.ended
 
-    def choose(self, chances: Sequence[Chance], *, beyond: Chance | None = None) -> int:
+    def choose(self, probabilities: Sequence[Probability], *, beyond: Probability | None = None) -> int:
         """The number of the option taken; `beyond` is the probability of a last option that ends the run."""
-        last = len(chances)
+        last = len(probabilities)
         option = self._forced(last)
         if option is None:
-            options = [number for number, chance in enumerate(chances) if chance != 0]
+            options = [number for number, probability in enumerate(probabilities) if probability != 0]
             option = self._first(options if beyond is None else [*options, last], last)
         if len(self.taken) > self.start:
-            chance = chances[option] if option < last else beyond
-            self.mass = self.mass if chance is None or chance == 1 else chance * self.mass
+            probability = probabilities[option] if option < last else beyond
+            self.mass = self.mass if probability is None or probability == 1 else probability * self.mass
         if option == last:
             self.end(Stop(beyond=True))
         return option
@@ -229,7 +229,7 @@ LEAST = Fraction(1, 1 << 40)
 """Events of a smaller probability are not evaluated: a double has steps of 2^-53, a real number has none."""
 
 
-def exact(value: Any) -> Chance | None:
+def exact(value: Any) -> Probability | None:
     """A parameter of a draw as an exact number, or None for what is none.
 
     A float that prints with at most 12 digits is that decimal. One with more digits is the result of a computation in
@@ -268,11 +268,11 @@ class _Draw:
 
     path: RandomPath
     number: int
-    low: Chance = Fraction(0)
-    high: Chance = Fraction(1)
+    low: Probability = Fraction(0)
+    high: Probability = Fraction(1)
     taken: Hashable = None
 
-    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+    def below(self, threshold: Probability, *, closed: bool = False) -> bool:
         """Whether U < threshold, or U <= threshold when closed: a choice, unless it is settled."""
         if closed and self.low == threshold:
             refuse(self.path, "was compared with <= or > at its least value, which has probability 0 or 2^-53")
@@ -282,10 +282,10 @@ class _Draw:
             return True
         if self.taken is not None:
             refuse(self.path, "was compared after noise was made of it")
-        chances = _split(self.low, threshold, self.high)
-        if chances is None:
+        probabilities = _split(self.low, threshold, self.high)
+        if probabilities is None:
             refuse(self.path, "was asked about an event of probability below 2^-40")
-        if self.path.choose(chances) == 0:
+        if self.path.choose(probabilities) == 0:
             self.high = threshold
             return True
         self.low = threshold
@@ -293,7 +293,7 @@ class _Draw:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
+def _split(low: Probability, threshold: Probability, high: Probability) -> list[Probability] | None:
     """The probabilities of the two parts of an interval; None where one is too small to be evaluated."""
     parts = [minus(threshold, low), minus(high, threshold)]
     whole = minus(high, low)
@@ -304,7 +304,7 @@ def _split(low: Chance, threshold: Chance, high: Chance) -> list[Chance] | None:
 class _EntryDraw(_Draw):
     """A uniform draw for each entry of a symbolic dataset: one comparison determines whether the entry is in a sample."""
 
-    def below(self, threshold: Chance, *, closed: bool = False) -> bool:
+    def below(self, threshold: Probability, *, closed: bool = False) -> bool:
         path = self.path
         if not path.counting or not isinstance(threshold, Fraction) or not LEAST <= threshold <= 1 - LEAST:
             refuse(path, "was drawn for each entry of the dataset, and asked for more than who is in a sample")
@@ -317,14 +317,14 @@ class _EntryDraw(_Draw):
         return path.coin.below
 
 
-def _ratio(part: Chance, whole: Chance) -> Chance:
+def _ratio(part: Probability, whole: Probability) -> Probability:
     if isinstance(part, Enclosed) or isinstance(whole, Enclosed):
         found = Enclosed.of(part) / Enclosed.of(whole)
         return Enclosed(found.low, min(found.high, Fraction(1)))
     return part / whole
 
 
-def minus(left: Chance, right: Chance) -> Chance:
+def minus(left: Probability, right: Probability) -> Probability:
     """left - right, for left >= right."""
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
         mine, their = Enclosed.of(left), Enclosed.of(right)
@@ -332,7 +332,7 @@ def minus(left: Chance, right: Chance) -> Chance:
     return left - right
 
 
-def at_least(left: Chance, right: Chance) -> bool:
+def at_least(left: Probability, right: Probability) -> bool:
     """Whether left >= right, as far as the enclosures settle it; equal enclosures are equal thresholds."""
     if isinstance(left, Enclosed) or isinstance(right, Enclosed):
         return left == right or Enclosed.of(left).low >= Enclosed.of(right).high
@@ -550,7 +550,7 @@ def refuse(path: RandomPath, what: str) -> NoReturn:
 # --- absorbing Markov chains ----------------------------------------------------------------------
 
 
-TransitionRow = dict[Hashable, Chance]
+TransitionRow = dict[Hashable, Probability]
 
 
 def solve(rows: dict[Hashable, TransitionRow], start: Hashable) -> TransitionRow:
@@ -585,14 +585,14 @@ def _left(state: Hashable, row: TransitionRow) -> TransitionRow:
     """The row given that the state is left."""
     if state not in row:
         return row
-    others = {target: chance for target, chance in row.items() if target != state}
+    others = {target: probability for target, probability in row.items() if target != state}
     if not others:
         raise NotEnumerableError("sampler", "never ends in one of its loops", "give every loop a way out")
     leaving = sum(others.values(), Fraction(0))
     if isinstance(leaving, Enclosed) or isinstance(row[state], Enclosed):
         bounds = Enclosed.of(leaving)
-        return {target: _at_most_one(Enclosed.of(chance) / bounds) for target, chance in others.items()}
-    return {target: chance / leaving for target, chance in others.items()}
+        return {target: _at_most_one(Enclosed.of(probability) / bounds) for target, probability in others.items()}
+    return {target: probability / leaving for target, probability in others.items()}
 
 
 def _at_most_one(value: Enclosed) -> Enclosed:
@@ -601,5 +601,5 @@ def _at_most_one(value: Enclosed) -> Enclosed:
 
 def _substitute(row: TransitionRow, state: Hashable, into: TransitionRow) -> None:
     weight = row.pop(state)
-    for target, chance in into.items():
-        row[target] = row[target] + weight * chance if target in row else weight * chance
+    for target, probability in into.items():
+        row[target] = row[target] + weight * probability if target in row else weight * probability

@@ -65,7 +65,7 @@ from dpspec_code.automatic.formulas import (
 )
 
 if TYPE_CHECKING:
-    from dpspec.plugin.judges import Chance
+    from dpspec.plugin.judges import Probability
 
 MOST_REGIONS = 64
 MOST_PROGRAMS = 4_000
@@ -267,7 +267,7 @@ def regions(law: NoisyLaw, low: int) -> list[Region] | None:
 
     Every dataset lies in exactly one of them, or in one that is known to be empty.
     """
-    leaves = [(end, chance) for leaf, chance in law.leaves for end in _by_extreme(leaf)]
+    leaves = [(end, probability) for leaf, probability in law.leaves for end in _by_extreme(leaf)]
     if len(leaves) > MOST_REGIONS * len(law.leaves):
         return None
     asked = list(dict.fromkeys((c.left, c.relation) for leaf, _ in leaves for c in leaf.conditions if is_about_data(c)))
@@ -285,14 +285,14 @@ def regions(law: NoisyLaw, low: int) -> list[Region] | None:
     return [Region(rows, tuple(_inside(leaves, answers))) for rows, answers in cells]
 
 
-def _inside(leaves: Iterable[tuple[TreeEnd, Chance]], answers: Mapping[Hashable, bool]) -> Iterator[Branch]:
+def _inside(leaves: Iterable[tuple[TreeEnd, Probability]], answers: Mapping[Hashable, bool]) -> Iterator[Branch]:
     """The ends that are reached where the conditions on counts have these answers."""
-    for leaf, chance in leaves:
+    for leaf, probability in leaves:
         about = [is_about_data(condition) for condition in leaf.conditions]
         asked = [c for c, data in zip(leaf.conditions, about, strict=True) if data]
         if all(answers[c.left, c.relation] is c.holds for c in asked):
             kept = tuple(c for c, data in zip(leaf.conditions, about, strict=True) if not data)
-            made = branch(attrs.evolve(leaf, conditions=kept), chance)
+            made = branch(attrs.evolve(leaf, conditions=kept), probability)
             yield attrs.evolve(made, frame=_without_counts(made.frame))
 
 

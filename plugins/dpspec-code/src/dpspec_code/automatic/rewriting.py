@@ -59,9 +59,9 @@ def _both(source: str, filename: str, flags: int = 0) -> dict[types.CodeType, ty
         warnings.simplefilter("ignore")
         try:
             tree = ast.parse(source, filename)
-            plain = _told_apart(compile(source, filename, "exec", flags, dont_inherit=True))
+            plain = _without_comprehensions(compile(source, filename, "exec", flags, dont_inherit=True))
             asking = ast.fix_missing_locations(_Rewriter().visit(tree))
-            asked = _told_apart(compile(asking, filename, "exec", flags, dont_inherit=True))
+            asked = _without_comprehensions(compile(asking, filename, "exec", flags, dont_inherit=True))
         except (SyntaxError, ValueError, RecursionError):
             return {}
     if list(map(_place, plain)) != list(map(_place, asked)):
@@ -73,7 +73,7 @@ def _both(source: str, filename: str, flags: int = 0) -> dict[types.CodeType, ty
     }  # fmt: skip
 
 
-def _told_apart(code: types.CodeType) -> list[types.CodeType]:
+def _without_comprehensions(code: types.CodeType) -> list[types.CodeType]:
     """Code and all code inside it, without comprehensions: a list comprehension is rewritten as a generator expression."""
     return [one for one in _codes(code) if one.co_name not in _COMPREHENSIONS]
 

@@ -28,10 +28,10 @@ import numpy as np
 
 from dpspec.plugin import Dataset, DatasetSpace, Law, LibraryModels, Mechanism, ParameterError
 from dpspec.plugin.judges import (
-    Chance,
     Enclosed,
     EnclosedLaw,
     NotEnumerableError,
+    Probability,
     exact_exponential,
     finite_law,
     observed,
@@ -233,7 +233,7 @@ class _Search:
     counter: RunCounter | None = None
     runs: int = 0
     inside: bool = False
-    known: dict[Hashable, list[Chance]] = attrs.field(factory=dict)
+    known: dict[Hashable, list[Probability]] = attrs.field(factory=dict)
 
     def ends(self) -> TransitionRow:
         """The law of where the runs end."""
@@ -250,9 +250,9 @@ class _Search:
             if state in rows:
                 continue
             rows[state] = self._row(prefixes[state], prefixes)
-            for target, chance in rows[state].items():
+            for target, probability in rows[state].items():
                 if target in prefixes and target not in rows:
-                    masses[target] = masses.get(target, 0.0) + masses[state] * float(chance)
+                    masses[target] = masses.get(target, 0.0) + masses[state] * float(probability)
                     heapq.heappush(waiting, (-masses[target], next(ticket), target))
         cut = [state for state in prefixes if state not in rows]
         found = solve(rows, ())
@@ -361,14 +361,18 @@ def _law(ends: TransitionRow, *, symbolic: bool) -> Law:
     ends = _raced(ends)
     if any(isinstance(end, _Output) and isinstance(end.value, TreeEnd) for end in ends):
         return _noisy(ends, beyond, symbolic=symbolic)
-    chances: dict[Hashable, Chance] = {end.value: chance for end, chance in ends.items() if isinstance(end, _Output)}
-    if beyond is None and not any(isinstance(chance, Enclosed) for chance in chances.values()):
-        exact: dict[Hashable, Exponential | Fraction | int] = {o: c for o, c in chances.items() if not isinstance(c, Enclosed)}
+    probabilities: dict[Hashable, Probability] = {
+        end.value: probability for end, probability in ends.items() if isinstance(end, _Output)
+    }
+    if beyond is None and not any(isinstance(probability, Enclosed) for probability in probabilities.values()):
+        exact: dict[Hashable, Exponential | Fraction | int] = {
+            o: c for o, c in probabilities.items() if not isinstance(c, Enclosed)
+        }
         return finite_law(exact)
     rest = Fraction(0) if beyond is None else Enclosed.of(beyond).high
     if rest > _LARGEST_REST:
         raise NotEnumerableError("sampler", f"{float(rest):.2g} of its probability is left after the cut", "give its law by hand")
-    bounds = {outcome: Enclosed.of(chance) for outcome, chance in chances.items()}
+    bounds = {outcome: Enclosed.of(probability) for outcome, probability in probabilities.items()}
     enclosed = EnclosedLaw({outcome: (bound.low, bound.high) for outcome, bound in bounds.items()}, rest)
     written = None if rest else as_written(enclosed)
     return enclosed if written is None else written
@@ -403,9 +407,9 @@ def as_written(law: EnclosedLaw) -> Law | None:
         if ratios[outcome] is None:
             return None
     whole = sum(ratios.values(), Fraction(0))
-    chances = {outcome: ratio / whole for outcome, ratio in ratios.items()}
-    if all(bounds[outcome][0] <= chance <= bounds[outcome][1] for outcome, chance in chances.items()):
-        return finite_law(chances)
+    probabilities = {outcome: ratio / whole for outcome, ratio in ratios.items()}
+    if all(bounds[outcome][0] <= probability <= bounds[outcome][1] for outcome, probability in probabilities.items()):
+        return finite_law(probabilities)
     return None
 
 
@@ -422,21 +426,21 @@ def _ratio_written(low: Fraction, high: Fraction) -> Any:
 def _raced(ends: TransitionRow) -> TransitionRow:
     """The ends without the noise that only decides which of several numbers is the largest, where its probability is known."""
     found: TransitionRow = {}
-    for end, chance in ends.items():
-        to, share = end, chance
+    for end, probability in ends.items():
+        to, share = end, probability
         if isinstance(end, _Output) and isinstance(end.value, TreeEnd):
-            leaf, share = raced(end.value, chance)
+            leaf, share = raced(end.value, probability)
             to = _Output(leaf if leaf.conditions or has_holes(leaf.seen) else leaf.seen)
         found[to] = found[to] + share if to in found else share
     return found
 
 
-def _noisy(ends: TransitionRow, beyond: Chance | None, *, symbolic: bool) -> Law:
+def _noisy(ends: TransitionRow, beyond: Probability | None, *, symbolic: bool) -> Law:
     """The law of runs of which some drew noise."""
     if beyond is not None:
         raise NotEnumerableError("sampler", "draws noise and has an endless loop, too", "give its law by hand")
-    values = ((end.value, chance) for end, chance in ends.items() if isinstance(end, _Output))
-    leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), chance) for value, chance in values)
+    values = ((end.value, probability) for end, probability in ends.items() if isinstance(end, _Output))
+    leaves = tuple((value if isinstance(value, TreeEnd) else TreeEnd(value, ()), probability) for value, probability in values)
     joined = rounded_down(with_signs(leaves))
     return NoisyLaw(joined, symbolic, () if joined == leaves else leaves)
 

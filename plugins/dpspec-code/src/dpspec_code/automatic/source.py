@@ -151,7 +151,7 @@ class EnumeratedSource(Randomness, PlacedRandomness):
             weights = [math.prod(probability if taken else 1 - probability for taken in mask) for mask in masks]
             total = sum(weights)
             possible = [(mask, weight / total) for mask, weight in zip(masks, weights, strict=True) if weight]
-            drawn = int(self._generator.choice(len(possible), p=[chance for _, chance in possible]))
+            drawn = int(self._generator.choice(len(possible), p=[share for _, share in possible]))
             chosen[members] = possible[drawn][0]
         return chosen
 

@@ -198,7 +198,7 @@ class WholeTree:
                     yield dataset
 
     @property
-    def chances(self) -> dict[int, Fraction]:
+    def probabilities(self) -> dict[int, Fraction]:
         """With what probability an entry of a kind is in the sample that the code takes, by the number of its symbol; empty
         where it takes none."""
         symbols = {one for branch in self.law.branches() for part in branch.parts for one, _ in part.terms if one.is_count}
@@ -212,7 +212,7 @@ class WholeTree:
     def on(self, dataset: Dataset) -> Any:
         """The law on one dataset."""
         given = presented(dataset)
-        if self.chances:
+        if self.probabilities:
             return self.read_on(dataset)
         counts = given
         if not self.dataset.is_counts:
@@ -533,7 +533,7 @@ class Costliest:
     at: Mapping[int, int] | None = None
 
 
-def thinned(loss: Number, chance: Fraction) -> Dichotomy:
+def thinned(loss: Number, probability: Fraction) -> Dichotomy:
     """The pair ((1 - q) Q + q Q', Q) of a probability q and the two coins Q', Q whose log-ratios are minus and plus a loss, or
     more.
 
@@ -543,10 +543,10 @@ def thinned(loss: Number, chance: Fraction) -> Dichotomy:
     grows = ceiling_of(loss.enclose(PRECISION).exp())
     if grows is None:
         raise NoConstant("the loss of an entry of the sample is beyond all numbers")
-    if grows <= 1 or not chance:
+    if grows <= 1 or not probability:
         return IDENTICAL
     heads = 1 / (grows + 1)
-    mixed = (1 - chance) * heads + chance * (1 - heads)
+    mixed = (1 - probability) * heads + probability * (1 - heads)
     return finite_law({1: mixed, 0: 1 - mixed}).against(finite_law({1: heads, 0: 1 - heads}))
 
 
@@ -581,7 +581,7 @@ class WholeProof:
         branches, _ = joined_trees(self.tree.law.branches(), ())
         if self.tree.statistics:
             return self._of_statistics(branches, self.tree.statistics)
-        if self.tree.chances:
+        if self.tree.probabilities:
             return self._of_a_sample(branches)
         self._check_path()
         found: list[Costliest] = []
@@ -668,7 +668,7 @@ class WholeProof:
 
     def _of_statistics(self, branches: list[Branch], statistics: list[EntryStatistic]) -> Costliest:
         """By one shift for all ends, where statistics of the entries move by as much as they can, in whatever direction."""
-        if not isinstance(self.changes, RecordChanges) or self.tree.chances:
+        if not isinstance(self.changes, RecordChanges) or self.tree.probabilities:
             raise NoConstant("it asks for a statistic, and takes a sample or has no entries")
         if any(is_about_data(condition) for leaf, _ in self.tree.law.leaves for condition in leaf.conditions):
             raise NoConstant("it asks for a statistic, and decides by the dataset")
@@ -725,11 +725,11 @@ class WholeProof:
         self._check_path()
         best: Costliest | None = None
         for change in changes:
-            chance = self.tree.chances.get(change.moved[0][0], Fraction(0))
-            loss = self._loss(branches, change) if chance else ZERO
-            constant = self._per_unit(thinned(loss, chance), change.price)
+            probability = self.tree.probabilities.get(change.moved[0][0], Fraction(0))
+            loss = self._loss(branches, change) if probability else ZERO
+            constant = self._per_unit(thinned(loss, probability), change.price)
             if best is None or constant > best.constant:
-                undone = f"moving the draws at a loss of {loss}, where it is sampled, with probability {chance}"
+                undone = f"moving the draws at a loss of {loss}, where it is sampled, with probability {probability}"
                 best = Costliest(constant, change, undone)
         if best is None:
             raise NoConstant("no record can be added")
@@ -815,13 +815,13 @@ class WholeProof:
         moves = [change.moved for change in self.changes.listed()] if bound.rounded else []
         for (data, scale), lost in bound.rounded.items():
             factors = {one.number: factor for one, factor in data.terms}
-            told = max((abs(sum(factors.get(number, 0) * by for number, by in move)) for move in moves), default=0) or scale
-            if lost > ROUNDED * told:
+            largest = max((abs(sum(factors.get(number, 0) * by for number, by in move)) for move in moves), default=0) or scale
+            if lost > ROUNDED * largest:
                 raise InexactNumbers("the rounding of doubles may be as large as what one record changes")
             span = span_of(data, alone=bound.alone)
             step = max(span.up, span.down)
             if step:
-                records = math.floor((WHOLE_DOUBLES * told - abs(data.constant)) / step) - 1
+                records = math.floor((WHOLE_DOUBLES * largest - abs(data.constant)) / step) - 1
                 found.holds_up_to(records, span.highest, DOUBLES)
         if found.limit is not None and found.limit < FAR:
             raise InexactNumbers(self._fewer(found.limit) + f" only: {found.reason}")
@@ -859,7 +859,7 @@ class WholeProof:
         if pair is None or distance.is_infinite or distance == 0:
             return None
         divergence = Bracket(lower=ZERO, upper=INFINITY)
-        if not self.tree.chances:
+        if not self.tree.probabilities:
             laws = [self.tree.law_on(dataset) for dataset in pair]
             divergence = self.spec.output_divergence.evaluate(laws[0].against(laws[1]), precision=PRECISION)
         lower = divergence.lower

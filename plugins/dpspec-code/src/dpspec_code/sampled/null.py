@@ -391,9 +391,11 @@ def detectable(null: Null, mass: float, draws: int, log_needed: float) -> float 
         if point is None:
             return False
         pays = (mass / point[0], (1 - mass) / (1 - point[0]), q / point[1], (1 - q) / (1 - point[1]))
-        chances = (mass / 2, (1 - mass) / 2, q / 2, (1 - q) / 2)
+        probabilities = (mass / 2, (1 - mass) / 2, q / 2, (1 - q) / 2)
         mean = (kl(mass, point[0]) + kl(q, point[1])) / 2
-        square = sum(chance * math.log(pay) ** 2 for chance, pay in zip(chances, pays, strict=True) if chance)
+        square = sum(
+            probability * math.log(pay) ** 2 for probability, pay in zip(probabilities, pays, strict=True) if probability
+        )
         return draws * mean - NINETY_NINE * math.sqrt(draws * max(square - mean**2, 0.0)) >= log_needed
 
     least = mass * 1e-6
@@ -460,14 +462,14 @@ def draws_for(null: Null, worse: Null, mass: float, tail: float, miss: float) ->
     return size
 
 
-def _quantile(level: float, size: int, chance: Floats) -> Floats:
-    """The least k with P(Binomial(size, chance) <= k) >= level."""
+def _quantile(level: float, size: int, probability: Floats) -> Floats:
+    """The least k with P(Binomial(size, probability) <= k) >= level."""
     from scipy.special import bdtr
 
-    below, above = np.full(chance.shape, -1.0), np.full(chance.shape, float(size))
+    below, above = np.full(probability.shape, -1.0), np.full(probability.shape, float(size))
     while (above - below > 1).any():
         middle = np.floor((below + above) / 2)
-        enough = bdtr(np.maximum(middle, 0), size, chance) >= level
+        enough = bdtr(np.maximum(middle, 0), size, probability) >= level
         move = above - below > 1
         below, above = np.where(move & ~enough, middle, below), np.where(move & enough, middle, above)
     return above

@@ -110,8 +110,8 @@ def _has_no_number(shape: Shape) -> bool:
 def _overflows(calls: Calls, dataset: Dataset) -> str | None:
     """Which array of doubles overflows in a call; numpy says of numbers alone only that one does, which may be an integer."""
     (((shape, _), _),) = _outputs(calls, dataset, 1, overflow="raise")
-    told = str(shape[2]) if shape[:2] == ("raises", "FloatingPointError") else ""
-    return told if told.startswith("overflow") and "scalar" not in told else None
+    message = str(shape[2]) if shape[:2] == ("raises", "FloatingPointError") else ""
+    return message if message.startswith("overflow") and "scalar" not in message else None
 
 
 @attrs.define(eq=False)
@@ -173,8 +173,8 @@ class _RayWalk:
 
     def breaks(self, place: int, beside: Sequence[Dataset]) -> str | None:
         """How code fails on one of the two datasets after a place, as it does not on the other; None where it does on none."""
-        told = [self.at(one).broken or _overflows(self.calls, dataset) for one, dataset in enumerate(beside, place)]
-        return (told[0] or told[1]) if (told[0] is None) != (told[1] is None) else None
+        broken = [self.at(one).broken or _overflows(self.calls, dataset) for one, dataset in enumerate(beside, place)]
+        return (broken[0] or broken[1]) if (broken[0] is None) != (broken[1] is None) else None
 
 
 @attrs.frozen

@@ -307,9 +307,9 @@ def _logistic(matrices: list[Floats], places: list[int]) -> Projection | None:
     design = np.column_stack([np.ones(len(scaled)), np.clip(scaled, -5, 5)])
     weights = np.zeros(design.shape[1])
     for _ in range(4):
-        chance = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
-        hessian = (design * (chance * (1 - chance))[:, None]).T @ design + np.eye(design.shape[1])
-        weights = weights + np.linalg.solve(hessian, design.T @ (label - chance) - weights)
+        probability = 1 / (1 + np.exp(-np.clip(design @ weights, -30, 30)))
+        hessian = (design * (probability * (1 - probability))[:, None]).T @ design + np.eye(design.shape[1])
+        weights = weights + np.linalg.solve(hessian, design.T @ (label - probability) - weights)
     slopes = weights[1:] / spread[used]
     size = np.abs(slopes).max()
     if not np.isfinite(size) or size <= 0:
@@ -359,11 +359,11 @@ def _chosen(ranked: list[tuple[float, OutputEvent, bool]], halves: Halves, null:
     for growth, event, turned in ranked:
         held = [event.count(quarter) for quarter in halves.quarters]
         fresh = [_smooth(hits, size) for hits, size in zip(held[2:], sizes[2:], strict=True)]
-        chance = null.rate(*(fresh[::-1] if turned else fresh))
+        probability = null.rate(*(fresh[::-1] if turned else fresh))
 
         drawn = (sizes[0] + sizes[2], sizes[1] + sizes[3])
-        found = FoundEvent(event, turned, (held[0] + held[2], held[1] + held[3]), drawn, chance)
-        rank = (chance * max(1 - 0.03 * (event.complexity - 1), 0.3), growth)
+        found = FoundEvent(event, turned, (held[0] + held[2], held[1] + held[3]), drawn, probability)
+        rank = (probability * max(1 - 0.03 * (event.complexity - 1), 0.3), growth)
         if best is None or rank > best[0]:
             best = rank, found
     return None if best is None else best[1]

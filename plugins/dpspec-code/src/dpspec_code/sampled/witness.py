@@ -186,7 +186,7 @@ def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, bot
     held = [samples.of(dataset) for dataset in names.values()]
     sizes = np.array([max(len(sample), 1) for sample in held], dtype=float)
     counts = [samples.calls.in_time(some) for some in pooled_counts(held)]
-    chances = (np.concatenate(counts, axis=1) + 0.5) / (sizes[:, None] + 1.0)
+    probabilities = (np.concatenate(counts, axis=1) + 0.5) / (sizes[:, None] + 1.0)
     found = np.zeros(len(pairs))
     groups: dict[int, tuple[Null, list[int]]] = {}
     for place, pair in enumerate(pairs):
@@ -197,7 +197,7 @@ def excesses(pairs: Sequence[ChosenPair], samples: Samples, nulls: Nulls, *, bot
             some = members[start : start + 512]
             first = np.array([places[repr(pairs[i].left)] for i in some])
             second = np.array([places[repr(pairs[i].right)] for i in some])
-            p, q = samples.calls.in_time((chances[first], chances[second]))
+            p, q = samples.calls.in_time((probabilities[first], probabilities[second]))
             draws = np.minimum(sizes[first], sizes[second])[:, None]
             value = null.excess(p, q, draws).max(axis=1)
             if both_ways:

@@ -100,8 +100,8 @@ class Averaged(Mechanism):
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = _laws_of(self, space)
-        chances = dict(known.data_law(dataset).probabilities())
-        return laws.mixture(list(chances.values()), [self._on(data, known.base) for data in chances])
+        probabilities = dict(known.data_law(dataset).probabilities())
+        return laws.mixture(list(probabilities.values()), [self._on(data, known.base) for data in probabilities])
 
     def _on(self, data: Dataset, base: DatasetSpace) -> Law:
         law = self.mechanism.law(data, base)
@@ -191,13 +191,14 @@ class Subsampled(Mechanism):
                 samples.dataset(list(cast("Any", dataset))[:size])
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        chances = self._samples(space.dataset(dataset), space)
+        probabilities = self._samples(space.dataset(dataset), space)
         samples = self.sampled(space)
-        answers = {sample: self.mechanism.law(sample, samples) for _, sample in chances}
+        answers = {sample: self.mechanism.law(sample, samples) for _, sample in probabilities}
         parts = [
-            answers[sample] if places is None else laws.push_forward(answers[sample], _With(places)) for places, sample in chances
+            answers[sample] if places is None else laws.push_forward(answers[sample], _With(places))
+            for places, sample in probabilities
         ]
-        return laws.mixture(list(chances.values()), parts)
+        return laws.mixture(list(probabilities.values()), parts)
 
     def reduced(self, space: DatasetSpace) -> Subsampled:
         """Samples of records of the reduced space; one record where the size of samples is fixed, so that some are left out."""
@@ -251,14 +252,14 @@ class Subsampled(Mechanism):
         records, samples = cast("tuple[Any, ...]", dataset), self.sampled(space)
         drawn: Counter[tuple[Any, tuple[Any, ...]]] = Counter()
         by_size: dict[int, Fraction] = {}
-        for places, chance in self._drawn(len(records)):
+        for places, probability in self._drawn(len(records)):
             drawn[places if self.publishes_sample else None, tuple(records[place] for place in places)] += 1
-            by_size[len(places)] = chance  # samples of one size are equally likely
-        chances: dict[tuple[Any, Dataset], Fraction] = {}
+            by_size[len(places)] = probability  # samples of one size are equally likely
+        probabilities: dict[tuple[Any, Dataset], Fraction] = {}
         for (places, sample), times in drawn.items():
             key = places, samples.dataset(list(sample))
-            chances[key] = chances.get(key, Fraction(0)) + times * by_size[len(sample)]
-        return chances
+            probabilities[key] = probabilities.get(key, Fraction(0)) + times * by_size[len(sample)]
+        return probabilities
 
     def _sizes(self, count: int) -> Sequence[int]:
         """How many of a number of records there may be in a sample."""
@@ -274,9 +275,9 @@ class Subsampled(Mechanism):
             rule = f"has more than {LISTED} samples of {count} records"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
         for size in sizes:
-            chance = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)
-            for places in itertools.combinations(range(count), size) if chance else ():
-                yield places, chance
+            probability = Fraction(1, amount) if self.rate is None else self.rate**size * (1 - self.rate) ** (count - size)
+            for places in itertools.combinations(range(count), size) if probability else ():
+                yield places, probability
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Subsampled, DatasetSpace]]:

@@ -30,7 +30,16 @@ from dpspec.plugin import (
 )
 from dpspec_flavours.secrets.averages import Averaged, Subsampled
 from dpspec_flavours.secrets.distances import DataVariation, DiscriminativePairs
-from dpspec_flavours.secrets.spaces import DataChance, DataEvent, DataLaw, DataLaws, IndependentRecords, Secrets, bits, values_at
+from dpspec_flavours.secrets.spaces import (
+    DataEvent,
+    DataLaw,
+    DataLaws,
+    DataProbability,
+    IndependentRecords,
+    Secrets,
+    bits,
+    values_at,
+)
 from dpspec_flavours.standards import common
 
 HALF = Fraction(1, 2)
@@ -40,10 +49,10 @@ PAIRS = tuple((f"{who} is 0", f"{who} is 1") for who in NAMES)
 FIRST = Neighbour(relation=DiscriminativePairs(pairs=PAIRS[:1]))
 
 
-def agreeing(label: str, chance: Fraction) -> DataLaw:
+def agreeing(label: str, probability: Fraction) -> DataLaw:
     """Two fair bits that are equal with a given probability."""
-    equal = {True: chance / 2, False: (1 - chance) / 2}
-    rows = tuple(DataChance(value=(a, b), probability=equal[a == b]) for a in (0, 1) for b in (0, 1) if equal[a == b])
+    equal = {True: probability / 2, False: (1 - probability) / 2}
+    rows = tuple(DataProbability(value=(a, b), probability=equal[a == b]) for a in (0, 1) for b in (0, 1) if equal[a == b])
     return DataLaw(label=label, listed=rows)
 
 
@@ -315,8 +324,8 @@ class DistributionalPrivacy(Flavour):
     changes: ClassVar[tuple[str, ...]] = ("space", "input_divergence")
 
     def spec(self) -> PrivacySpec:
-        chances = {"a quarter": Fraction(1, 4), "a half": HALF, "three quarters": Fraction(3, 4)}
-        laws = tuple(DataLaw(label=label, independent=(bits(chance, 2),)) for label, chance in chances.items())
+        probabilities = {"a quarter": Fraction(1, 4), "a half": HALF, "three quarters": Fraction(3, 4)}
+        laws = tuple(DataLaw(label=label, independent=(bits(probability, 2),)) for label, probability in probabilities.items())
         return PrivacySpec(
             space=DataLaws(base=PAIR, data_laws=laws),
             multiverse=Trivial(),

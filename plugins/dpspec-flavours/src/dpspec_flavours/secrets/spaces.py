@@ -46,7 +46,7 @@ LISTED = 1 << 14
 
 
 @define
-class DataChance:
+class DataProbability:
     """A value (a dataset, or one record of it) with its probability.
 
     Args:
@@ -67,7 +67,7 @@ class IndependentRecords:
         times: how many records are drawn from it.
     """
 
-    record: Annotated[tuple[DataChance, ...], Items(Nested(DataChance), least=1)]
+    record: Annotated[tuple[DataProbability, ...], Items(Nested(DataProbability), least=1)]
     times: Annotated[int, Integer(1)] = 1
 
     def __attrs_post_init__(self) -> None:
@@ -94,7 +94,7 @@ class DataLaw:
     """
 
     label: Annotated[str, Text()]
-    listed: Annotated[tuple[DataChance, ...], Items(Nested(DataChance))] = ()
+    listed: Annotated[tuple[DataProbability, ...], Items(Nested(DataProbability))] = ()
     independent: Annotated[tuple[IndependentRecords, ...], Items(Nested(IndependentRecords))] = ()
 
     def __attrs_post_init__(self) -> None:
@@ -132,7 +132,7 @@ def _law(data: DataLaw, base: DatasetSpace) -> FiniteLaw:
     return FiniteLaw.product([_table(row, data.label) for row in rows]).push_forward(base.dataset)
 
 
-def _table(rows: Iterable[DataChance], subject: str) -> FiniteLaw:
+def _table(rows: Iterable[DataProbability], subject: str) -> FiniteLaw:
     probabilities: dict[Dataset, Fraction] = {}
     for row in rows:
         if row.value in probabilities:
@@ -322,8 +322,8 @@ class DataLaws(DataLawSpace):
     def examples(cls) -> Iterable[DataLaws]:
         """What the conformance kit checks it with."""
         laws = [
-            DataLaw(label=label, independent=(bits(chance),))
-            for label, chance in (("quarter", Fraction(1, 4)), ("half", Fraction(1, 2)))
+            DataLaw(label=label, independent=(bits(probability),))
+            for label, probability in (("quarter", Fraction(1, 4)), ("half", Fraction(1, 2)))
         ]
         yield cls(base=BitVectors(length=1), data_laws=tuple(laws))
 
@@ -371,7 +371,7 @@ class Secrets(DataLawSpace):
     def examples(cls) -> Iterable[Secrets]:
         """What the conformance kit checks it with."""
         half = Fraction(1, 2)
-        copy = tuple(DataChance(value=(bit, bit), probability=half) for bit in (0, 1))
+        copy = tuple(DataProbability(value=(bit, bit), probability=half) for bit in (0, 1))
         priors = DataLaw(label="coins", independent=(bits(half, 2),)), DataLaw(label="copy", listed=copy)
         yield cls(base=BitVectors(length=2), secrets=values_at(0, "first"), priors=priors)
         known = DataEvent(label="nothing"), DataEvent(label="second is 1", position=1, values=(1,))
@@ -398,9 +398,9 @@ def check_labels(field: str, labelled: Sequence[DataLaw | DataEvent]) -> None:
         raise ParameterError(field, "gives a label twice", "labels distinguish them", value=labels)
 
 
-def bits(chance: Fraction, times: int = 1) -> IndependentRecords:
+def bits(probability: Fraction, times: int = 1) -> IndependentRecords:
     """Independent bits, each 1 with the given probability."""
-    record = DataChance(value=0, probability=1 - chance), DataChance(value=1, probability=chance)
+    record = DataProbability(value=0, probability=1 - probability), DataProbability(value=1, probability=probability)
     return IndependentRecords(record=record, times=times)
 
 

@@ -3769,7 +3769,7 @@ def tradeoff(*specifications: Any, table: Any, statistic: Any, metric: Any = ...
     the
     published numbers is known; otherwise it is the mean of independent seeded runs of the mechanism's release, with a
     confidence
-    interval of 95 %. An unknown quantity is reported as unknown, with a reason.
+    interval of about 95 %. An unknown quantity is reported as unknown, with a reason.
 
     Args:
         specifications: files, or what was read of them, each with a mechanism; their spaces have the attributes of the

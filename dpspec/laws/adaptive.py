@@ -31,7 +31,7 @@ _GRID = (1, 2, 3, 4, 6, 8, 12, 16, 32, 64)
 _SHOWN = 64
 """The precision at which it is decided whether the probabilities are exact."""
 
-Probabilities = tuple[tuple[Bracket, Bracket], ...]
+ProbabilityPairs = tuple[tuple[Bracket, Bracket], ...]
 """(w_i, v_i) for every first outcome i."""
 
 Loss = Callable[[Dichotomy], Bracket]
@@ -75,7 +75,7 @@ class Adaptive(Law):
 def _pair(one: Adaptive, two: Adaptive) -> AdaptiveDichotomy:
     """Kept, since a release compares the same few laws for many groups."""
 
-    def probabilities(precision: int) -> Probabilities:
+    def probabilities(precision: int) -> ProbabilityPairs:
         return tuple((_probability(one.first, i, precision), _probability(two.first, i, precision)) for i in one.labels)
 
     pairs = tuple(mine.against(its) for (_, mine), (_, its) in zip(one.then, two.then, strict=True))
@@ -100,7 +100,7 @@ class AdaptiveDichotomy(Dichotomy):
     """
 
     first: Dichotomy
-    probabilities: Callable[[int], Probabilities]
+    probabilities: Callable[[int], ProbabilityPairs]
     pairs: tuple[Dichotomy, ...]
     _known: dict[Any, Any] = attrs.field(factory=dict, repr=False)
 
@@ -121,7 +121,7 @@ class AdaptiveDichotomy(Dichotomy):
         return self.first.work + sum(pair.work + WORK_OF_CELLS for pair in self.pairs)
 
     def reverse(self) -> AdaptiveDichotomy:
-        def turned(precision: int) -> Probabilities:
+        def turned(precision: int) -> ProbabilityPairs:
             return tuple((q, p) for p, q in self.probabilities(precision))
 
         def made() -> AdaptiveDichotomy:

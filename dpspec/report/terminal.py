@@ -226,9 +226,9 @@ def bracket_in_words(value: Bracket) -> str:
     return f"between {end_in_words(value.lower, 9, up=False)} and {end_in_words(value.upper, 9, up=True)}"
 
 
-ROUNDING = 1e-15
-"""A number whose relative difference from a short decimal is at most this, a few units in the last place of a double, differs
-from it by rounding alone, and is shown as that decimal."""
+ROUNDING = 1e-12
+"""A number whose relative difference from a short decimal is at most this differs from it by the width of the brackets alone, and
+is shown as that decimal; but what is below 1 is never shown as 1."""
 
 
 def end_in_words(value: Number, digits: int, *, up: bool) -> str:
@@ -239,7 +239,7 @@ def end_in_words(value: Number, digits: int, *, up: bool) -> str:
     ['0.666666', '0.25', '0.15']
     """
     short = value.decimal(digits)
-    if not value.is_infinite and abs(float(value) - float(short)) <= ROUNDING * abs(float(short)):
+    if not value.is_infinite and float(short) != 1 and abs(float(value) - float(short)) <= ROUNDING * abs(float(short)):
         return short
     return rounded_up(value, digits) if up else rounded_down(value, digits)
 

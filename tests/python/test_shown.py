@@ -241,7 +241,7 @@ def test_answers_come_first_and_reasons_on_demand(values) -> None:
         "verified": "verified",
         "refuted": "refuted",
         "comparison": "Relation: A is implied by B",
-        "conversions": "epsilon about ",
+        "conversions": "epsilon at most ",
         "account": "epsilon ",
     }
     for name, says in first.items():

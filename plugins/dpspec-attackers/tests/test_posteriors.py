@@ -7,7 +7,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, chance
+from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, probability
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
 from dpspec_attackers.tester import CompoundTester
 from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
@@ -201,7 +201,7 @@ def test_class_d_for_random_worlds(data, factor, order):
     gamma, rho = budget_of(mechanism, spec, GAMMA[order]), budget_of(mechanism, spec, DNor()).squared()
     assume(gamma > 0)
     for record in world.records:
-        seen = chance(world, record, world.ratios(record), factor)
+        seen = probability(world, record, world.ratios(record), factor)
         assert seen <= AnyPriorTrueRecord.renyi(order, gamma, ln(factor)).upper
         assert seen <= AnyPriorTrueRecord.concentrated(rho, ln(factor)).upper
 
@@ -274,7 +274,7 @@ def test_class_c_holds_for_every_prior(data, factor):
     assume(bound > 0)
     allowed = allowed_excess(Mult(), bound, Bracket.exactly(factor)).upper
     for record in world.records:
-        assert chance(world, record, world.ratios(record), factor) <= allowed
+        assert probability(world, record, world.ratios(record), factor) <= allowed
 
 
 # --- the attackers --------------------------------------------------------------------------------------

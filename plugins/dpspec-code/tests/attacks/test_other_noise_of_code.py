@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpspec_code.automatic.boxes import chance_between
+from dpspec_code.automatic.boxes import probability_between
 from dpspec_code.automatic.coupling import shifted
 from dpspec_code.automatic.formulas import NoiseDraw
 from dpspec_code.automatic.symbolic import NoConstant, WholeProof, whole_tree
@@ -35,7 +35,7 @@ def test_the_pair_of_two_laws_is_bounded_by_their_densities(kind, shift):
 
 
 def test_logistic_noise_lies_in_intervals_as_often_as_its_distribution_function_says():
-    found = chance_between(NoiseDraw(1, "logistic", Fraction(2)), (Fraction(-1), False, Fraction(3), False), 64)
+    found = probability_between(NoiseDraw(1, "logistic", Fraction(2)), (Fraction(-1), False, Fraction(3), False), 64)
     assert float(found) == pytest.approx(1 / (1 + math.exp(-1.5)) - 1 / (1 + math.exp(0.5)), abs=1e-12)
 
 

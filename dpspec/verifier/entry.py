@@ -13,10 +13,10 @@ from typing import Any
 
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged

@@ -16,14 +16,14 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb
 
 from dpspec.base.errors import DpspecError, NoFormulaError, ReleaseError
 from dpspec.base.exact import Bracket, Number, number
-from dpspec.base.log_linear import ball
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.grammar.declarations import keeps_line
 from dpspec.grammar.mechanism import Claim, ReleasesCells, counts_read, releases_records, releases_sorted
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
@@ -644,18 +644,10 @@ def check_event_bounds_are_the_divergence(subject: ValueSubject, context: Contex
         lines = divergence.event_bounds(bound)
         for left, right in random_pairs(context, f"events {bound}") if lines is not None else ():
             pairs = ((left, right), (right, left)) if divergence.is_symmetric else ((left, right),)
-            kept = all(_keeps(*pair, *line) for pair in pairs for line in lines or ())
+            kept = all(keeps_line(*pair, *line) for pair in pairs for line in lines or ())
             found = _value(subject, left, right, FINER)
             wrong = found.lower > bound if kept else not found.upper > bound
             require(not wrong, f"d(P, Q) = {found} for P = {left}, Q = {right}, and event_bounds({bound}) say {kept}")
-
-
-def _keeps(left: FiniteLaw, right: FiniteLaw, power: Number, slack: Number) -> bool:
-    """Whether no event breaks the line: the worst one holds the outcomes with P(o) > e^a Q(o)."""
-    with ctx.workprec(FINER):
-        ratio, free = power.enclose(FINER).exp(), slack.enclose(FINER)
-        terms = [ball(left.probability(o)) - ratio * ball(right.probability(o)) for o in {*left.support, *right.support}]
-        return not sum((term for term in terms if term > 0), arb(0)) > free
 
 
 @check(OUTPUT_DIVERGENCES)

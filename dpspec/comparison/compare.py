@@ -56,6 +56,9 @@ class Implication(enum.Enum):
     DIFFERENT_DATA = "different data"
     UNKNOWN = "unknown"
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"a relation is not a truth value: compare it, as in `relation is Implication.{self.name}`")
+
 
 @attrs.frozen(kw_only=True)
 class Direction:

@@ -65,7 +65,7 @@ class Step:
     after: PrivacySpec
     reason: str
     citation: str
-    parameters: Mapping[str, Any] = MappingProxyType({})
+    parameters: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 class Rule(ABC):

@@ -55,7 +55,7 @@ BITS = BitVectors(length=2)
 MANY_BITS = BitVectors(length=200)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=90)))
 BY_SEX = Marginal(attributes=("sex",))
-NOISE = Geometric(queries=(BY_SEX,), ratio="1/2")
+NOISE = Geometric(queries=(BY_SEX,), ratio=Fraction(1, 2))
 """ln 2 per person added or removed."""
 
 
@@ -63,7 +63,7 @@ def claim(**given: Any) -> PrivacySpec:
     """A claim with one block of a stranger."""
     usual = {
         "space": BITS, "multiverse": Trivial(), "input_divergence": HammingOrdered(), "output_divergence": Mult(),
-        "budget": UniformBudget(parameter="epsilon", value=1),
+        "budget": UniformBudget(parameter="epsilon", value=number(1)),
     }  # fmt: skip
     return PrivacySpec(**{**usual, **given})
 
@@ -406,7 +406,8 @@ class Variation(OutputDivergence):
     is_symmetric: ClassVar[bool] = True
 
     def evaluate(self, pair: Any, *, precision: int = 64) -> Bracket:
-        return pair.total_variation(precision=precision)
+        found: Bracket = pair.total_variation(precision=precision)
+        return found
 
     def bounds(self, other: OutputDivergence) -> tuple[Number, str] | None:
         return (number(1), "surely") if other == Mult() else None
@@ -472,7 +473,7 @@ def test_a_false_statement_of_a_block_is_an_error_that_names_it(name: str) -> No
 
 def test_a_divergence_that_reads_outcomes_is_compared_on_every_pair() -> None:
     """The exchange of the bits maps pairs to pairs, but such a divergence differs between them: at most 5 here, not 1."""
-    found = dp.verify(Identity(), claim(output_divergence=ByName(), budget=UniformBudget(parameter="epsilon", value=2)))
+    found = dp.verify(Identity(), claim(output_divergence=ByName(), budget=UniformBudget(parameter="epsilon", value=number(2))))
     assert found.outcome.value == "refuted"
     assert found.constant.lower == 5
 
@@ -523,9 +524,9 @@ def with_rule(rule: type) -> Registry:
 
 def test_an_implication_by_a_false_rule_is_contradicted_by_a_mechanism() -> None:
     with pytest.raises(PluginContractError, match="test-anything"):
-        dp.compare(claim(budget=UniformBudget(parameter="epsilon", value=2)), claim(), with_rule(Anything))
+        dp.compare(claim(budget=UniformBudget(parameter="epsilon", value=number(2))), claim(), with_rule(Anything))
 
 
 def test_a_formula_of_a_plugin_is_tried_on_laws_that_use_up_the_budget() -> None:
     with pytest.raises(PluginContractError, match="test-too-good"):
-        paths([TooGood()], Mult(), number(1), Renyi(order="2"))
+        paths([TooGood()], Mult(), number(1), Renyi(order=Fraction(2)))

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import dpspec as dp
+import dpspec.testing
 from dpspec.base.errors import ParameterError
 from dpspec.comparison.compare import Implication
-from dpspec.testing import assert_satisfies, find_witness
 
 
 def promise(epsilon: Any = 1) -> Any:
@@ -23,6 +23,9 @@ def promise(epsilon: Any = 1) -> Any:
     return dp.spec(space=people, distance="add-remove", standard="pure", epsilon=epsilon)
 
 
+API: Any = dp
+"""The same without its types: some arguments below are wrong."""
+TESTING: Any = dpspec.testing
 COUNTS = dp.laplace(queries=dp.marginal(attributes="region"), epsilon=1)
 
 
@@ -76,14 +79,14 @@ def test_categories_are_no_set(given: Any) -> None:
 @pytest.mark.parametrize(
     ("call", "advice"),
     [
-        (lambda: dp.convert("rho=1", "epsilon", delta=1e-6), 'convert\\(\\{"rho"'),
-        (lambda: dp.verify(type(COUNTS), promise()), "make an object of it"),
-        (lambda: dp.verify(3, promise()), "the mechanism first"),
-        (lambda: assert_satisfies(None, promise()), "the mechanism first"),
-        (lambda: assert_satisfies(promise(), COUNTS), "specification: cannot be a"),
-        (lambda: assert_satisfies(COUNTS, promise(), undecided="maybe"), "must be fail or pass"),
-        (lambda: find_witness(lambda x, rng: x, promise()), "give assert_satisfies the function"),
-        (lambda: find_witness(COUNTS, "file.dpspec.toml"), "must be five blocks"),
+        (lambda: API.convert("rho=1", "epsilon", delta=1e-6), 'convert\\(\\{"rho"'),
+        (lambda: API.verify(type(COUNTS), promise()), "make an object of it"),
+        (lambda: API.verify(3, promise()), "the mechanism first"),
+        (lambda: TESTING.assert_satisfies(None, promise()), "the mechanism first"),
+        (lambda: TESTING.assert_satisfies(promise(), COUNTS), "specification: cannot be a"),
+        (lambda: TESTING.assert_satisfies(COUNTS, promise(), undecided="maybe"), "must be fail or pass"),
+        (lambda: TESTING.find_witness(lambda x, rng: x, promise()), "give assert_satisfies the function"),
+        (lambda: TESTING.find_witness(COUNTS, "file.dpspec.toml"), "must be five blocks"),
     ],
 )
 def test_an_argument_of_a_wrong_kind_is_an_error_that_says_what_to_write(call: Any, advice: str) -> None:

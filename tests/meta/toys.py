@@ -231,6 +231,26 @@ class BrokenCount(Discrete):
         return "person"
 
 
+@breaks("check_neighbours_are_at_distance_one", "input_divergences")
+@define
+class BrokenNeighbourForm(Discrete):
+    """All others are at distance 2, which is said to be that of neighbours."""
+
+    is_neighbour_form: ClassVar[bool] = True
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 2)
+
+
+@breaks("check_datasets_of_a_universe_are_as_far_apart_as_stated", "input_divergences")
+@define
+class BrokenApart(Discrete):
+    """Said to be at least 2 apart in every universe."""
+
+    def apart_inside(self, multiverse, space):
+        return 2
+
+
 # --- output divergences --------------------------------------------------------------------------
 
 
@@ -420,6 +440,43 @@ class BrokenBudget(Variation):
 
     def lipschitz(self, parameter, value):
         return number(0) if value.is_infinite else value
+
+
+@breaks("check_the_budget_for_a_constant_allows_it", "output_divergences")
+@define
+class BrokenInverse(Variation):
+    """Half a constant is said to be the budget for it."""
+
+    def budget_for(self, parameter, constant):
+        return constant / 2
+
+
+@breaks("check_no_event_is_beyond_the_largest_loss", "output_divergences")
+@define
+class BrokenLoss(Ratio):
+    """Half of the log-ratio."""
+
+    def largest_loss(self, bound):
+        return bound / 2
+
+
+@breaks("check_no_event_is_beyond_the_largest_probability", "output_divergences")
+@define
+class BrokenProbability(Variation):
+    """Half of what total variation allows."""
+
+    def largest_probability(self, q, bound):
+        return (q + bound / 2).min(1)
+
+
+@breaks("check_worst_pairs_cover_what_the_budget_allows", "output_divergences")
+@define
+class BrokenWorst(Variation):
+    """Two equal laws."""
+
+    def worst_pairs(self, bound):
+        equal = FiniteLaw.point(0).against(FiniteLaw.point(0))
+        return equal, equal
 
 
 # --- invariants ----------------------------------------------------------------------------------
@@ -1482,6 +1539,15 @@ class BrokenUniform(OneThird):
 
     def uniform(self):
         return number(0)
+
+
+@breaks("check_bounds_of_a_budget_hold_in_every_universe", "budgets")
+@define
+class BrokenLowerEnd(OneThird):
+    """Said to be at least 1."""
+
+    def least(self):
+        return number(1)
 
 
 @breaks("check_a_budget_lies_within_another_as_stated", "budgets")

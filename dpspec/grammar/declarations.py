@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
 from typing import NoReturn
@@ -27,7 +27,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Changes
+from dpspec.blocks.parts import Changes, NumberLists
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec, check_number
 from dpspec.laws.atoms import FiniteDichotomy
@@ -63,6 +63,7 @@ def check_declared(spec: PrivacySpec) -> None:
         check_listed(spec.space)
     _once(_check_output, spec.output_divergence)
     _once(_check_input, spec.input_divergence, spec.space)
+    _once(_check_steps, spec.input_divergence, spec.space)
     for invariant in spec.multiverse.induced_by() or ():
         _once(_check_invariant, invariant, spec.space)
     _once(_check_multiverse, spec.multiverse, spec.space)
@@ -272,6 +273,49 @@ def _check_input(divergence: InputDivergence, space: DatasetSpace) -> None:
         for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
             if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
                 _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
+
+
+def _check_steps(divergence: InputDivergence, space: DatasetSpace) -> None:
+    fault = fault_in_steps(divergence, space)
+    if fault is not None:
+        _refuse(divergence, "number_steps", fault)
+
+
+def fault_in_steps(divergence: InputDivergence, space: DatasetSpace) -> str | None:
+    """A pair of lists of numbers whose difference is no sum of as many `number_steps` as stated, or that is not among
+    `numbers_within`; None where a few lists show none.
+    """
+    part = NumberLists.found_in(space)
+    if part is None or part.places() == 0:
+        return None
+    places, (low, high) = part.places(), part.bounds()
+    steps, within = divergence.number_steps(places), divergence.numbers_within(places, 2)
+    values = range(low, low + 3 if high is None else min(low + 3, high + 1))
+    chosen = sorted({0, places // 2, places - 1})
+    lists = []
+    for entries in itertools.product(values, repeat=len(chosen)):
+        held = dict(zip(chosen, entries, strict=True))
+        lists.append(tuple(held.get(place, low) for place in range(places)))
+    single = None if steps is None else set(steps)
+    double = None if within is None else set(within)
+    for x, y in itertools.permutations(lists, 2):
+        there = _distance(divergence, space.dataset(x), space.dataset(y), space)
+        if there.is_infinite or not there < 3:
+            continue
+        moved = tuple(after - before for before, after in zip(x, y, strict=True))
+        if single is not None and not (_is_sum(moved, single, 2) if there >= 2 else there >= 1 and moved in single):
+            return f"d(x, x') = {there}, and x' - x is no sum of at most so many steps, for x = {x}, x' = {y}"
+        if double is not None and ZERO < there <= 2 and moved not in double:
+            return f"d(x, x') = {there}, and x' - x is not among `numbers_within` 2, for x = {x}, x' = {y}"
+    return None
+
+
+def _is_sum(vector: tuple[int, ...], steps: Set[tuple[int, ...]], most: int) -> bool:
+    """Whether a vector is a sum of one to so many steps."""
+    if vector in steps:
+        return True
+    rests = (tuple(a - b for a, b in zip(vector, step, strict=True)) for step in steps)
+    return most > 1 and any(_is_sum(rest, steps, most - 1) for rest in rests)
 
 
 def _largest_move(x: Dataset, y: Dataset, unit: str, space: DatasetSpace) -> int:

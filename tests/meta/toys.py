@@ -25,7 +25,7 @@ from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.parts import Nesting, Tabular, Unnested
 from dpspec.blocks.records import Households, OrderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.extension import hookimpl, installed
 from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
 from dpspec.grammar.flavour import Example, Flavour
@@ -249,6 +249,35 @@ class BrokenApart(Discrete):
 
     def apart_inside(self, multiverse, space):
         return 2
+
+
+@right("input_divergences of numbers")
+@define
+class Steps(InputDivergence):
+    """The sum of the differences of whole numbers."""
+
+    name: ClassVar[str] = "toy-distance"
+    is_symmetric: ClassVar[bool] = True
+
+    def check(self, space):
+        if not isinstance(space, IntegerCounts):
+            raise IncompatibleBlocksError("toy", "counts only")
+
+    def distance(self, left, right, space):
+        return number(sum(abs(a - b) for a, b in zip(left, right, strict=True)))
+
+    def number_steps(self, places):
+        units = [tuple(int(place == at) for place in range(places)) for at in range(places)]
+        return (*units, *(tuple(-entry for entry in unit) for unit in units))
+
+
+@breaks("check_lists_of_numbers_differ_by_the_steps_that_are_stated", "input_divergences")
+@define
+class BrokenSteps(Steps):
+    """Any change of a number is at distance 1, and the steps go by one."""
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 1)
 
 
 # --- output divergences --------------------------------------------------------------------------

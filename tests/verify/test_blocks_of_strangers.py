@@ -291,6 +291,21 @@ class Counting(InputDivergence):
         return "person"
 
 
+@define
+class FirstOnly(InputDivergence):
+    """The largest change of a number, with steps that leave all numbers but the first as they are."""
+
+    name: ClassVar[str] = "test-first-only"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        return number(max(abs(a - b) for a, b in zip(left, right, strict=True)))
+
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...]:
+        return tuple((sign, *(0,) * (places - 1)) for sign in (1, -1))
+
+
 # --- output divergences -----------------------------------------------------------------------------
 
 
@@ -445,6 +460,10 @@ FALSE: dict[str, tuple[str, Callable[[], Any]]] = {
     "neighbour-form": ("test-neighbour-form", lambda: dp.compare(claim(input_divergence=NeighbourForm()), claim())),
     "least-four": ("test-least-four", lambda: dp.risk(claim(input_divergence=LeastFour()))),
     "counting": ("test-counting", lambda: dp.risk(claim(input_divergence=Counting()))),
+    "first-only": (
+        "test-first-only",
+        lambda: dp.verify(lambda x, rng: x[1], claim(space=dp.integer_counts(length=2), input_divergence=FirstOnly())),
+    ),
     "pointwise": ("test-pointwise", lambda: dp.verify(NOISE, about_people(output_divergence=Pointwise()))),
     "lossless": ("test-lossless", lambda: dp.compare(claim(output_divergence=Lossless()), claim())),
     "eventless": ("test-eventless", lambda: dp.risk(claim(output_divergence=Eventless()))),

@@ -13,6 +13,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import ListedCells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
+from dpspec.grammar.declarations import fault_in_steps
 from dpspec.testing.check import (
     Context,
     NotApplicable,
@@ -445,6 +446,13 @@ def check_datasets_of_a_universe_are_as_far_apart_as_stated(subject: PlacedSubje
             found = subject.thing.distance(x, y, subject.space)
             near = 0 < found < least and multiverse.share_universe(x, y, subject.space)
             require(not near, f"d({x}, {y}) = {found} in a universe of {multiverse}, where {least} is stated")
+
+
+@check(INPUT_DIVERGENCES)
+def check_lists_of_numbers_differ_by_the_steps_that_are_stated(subject: PlacedSubject, context: Context) -> None:
+    """`number_steps`: x' - x is a sum of at most d_X(x, x') of them, and is among `numbers_within`. Code is proved for each."""
+    fault = fault_in_steps(subject.thing, subject.space)
+    require(fault is None, str(fault))
 
 
 @check(INPUT_DIVERGENCES)

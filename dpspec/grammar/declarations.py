@@ -295,6 +295,8 @@ def fault_in_steps(divergence: InputDivergence, space: DatasetSpace) -> str | No
         return None
     places, (low, high) = part.places(), part.bounds()
     steps, within = divergence.number_steps(places), divergence.numbers_within(places, 2)
+    if steps is None and within is None:
+        return None
     values = range(low, low + 3 if high is None else min(low + 3, high + 1))
     chosen = sorted({0, places // 2, places - 1})
     lists = []

@@ -5,13 +5,14 @@ Each function imports what it needs when it is called.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from dpspec.base.errors import NoFormulaError, NoYardstickError, ParameterError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from dpspec.base.exact import NumberLike
     from dpspec.base.types import Progress
@@ -146,7 +147,6 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
     """
     import attrs
 
-    from dpspec.grammar.mechanism import Mechanism
     from dpspec.verifier.document import verify_document
     from dpspec.verifier.entry import verify_claim
 
@@ -160,11 +160,6 @@ def verify(subject: Any, against: Any = None, **sampling: Any) -> FileReport | V
             raise ParameterError(next(iter(sampling)), rule, "write verify(mechanism, specification, ...)")
         return verify_document(document)
     spec = as_document(against).spec
-    if isinstance(subject, Mechanism):
-        subject.check(spec.space)
-    elif not callable(subject):
-        advice = "write verify(mechanism, specification), in this order"
-        raise ParameterError("verify", "needs a mechanism or a function first", advice, value=type(subject).__name__)
     return attrs.evolve(verify_claim(subject, spec, **sampling), spec=spec)
 
 
@@ -304,6 +299,8 @@ def convert(given: Mapping[str, Any], to: str, *, mechanism: str | None = None, 
     from dpspec.extension.loader import installed
     from dpspec.reason.conversions import convert as converted
 
+    if not isinstance(given, Mapping):
+        raise ParameterError("given", "must be a budget by its name", 'write convert({"rho": "2.63"}, ...)', value=given)
     texts = [{name: str(value) for name, value in numbers.items()} for numbers in (given, at)]
     return converted(installed().registry, texts[0], to, texts[1], mechanism=mechanism)
 

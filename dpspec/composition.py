@@ -25,6 +25,7 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, WorstPairs, total
 from dpspec.blocks.parts import nesting_of
 from dpspec.extension import Registry, installed
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.spec import check_kinds
 from dpspec.reason.rules import fixed_units
 from dpspec.reason.search import moved, rules_of
@@ -194,6 +195,8 @@ def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence
 
     Equal specifications are led there once, as the first part that states them.
     """
+    for spec in (*(part.spec for part in listed), *(() if like is None else (like,))):
+        check_declared(spec)
     if like is None or not listed:
         check_kinds([(part.id, part.spec) for part in listed])
     keys = [key_of(part.spec) for part in listed]

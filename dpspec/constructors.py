@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import cache, partial
 from numbers import Integral
@@ -248,7 +248,7 @@ class _Constructing(Structurer):
             value = [_attribute(name, said) for name, said in value.items()]
         if isinstance(value, str) if isinstance(item, Text) else _is_one(item, value):
             value = [value]
-        if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
+        if isinstance(value, (str, Mapping, Set)) or not isinstance(value, Iterable):
             return value
         held = self._all({place: (item, entry, f"{path}[{place}]") for place, entry in enumerate(value)})
         return FAILED if held is FAILED else tuple(held.values())
@@ -273,7 +273,7 @@ def _attribute(name: Any, said: Any) -> Any:
         return {"name": name, **said}
     if isinstance(said, int) and not isinstance(said, bool):
         return {"name": name, "count": said}
-    if isinstance(said, Iterable) and not isinstance(said, str):
+    if isinstance(said, Iterable) and not isinstance(said, (str, Set)):
         said = [str(one) if isinstance(one, Integral) and not isinstance(one, bool) else one for one in said]
     return {"name": name, "categories": said}
 

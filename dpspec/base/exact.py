@@ -20,6 +20,7 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Integral
 from typing import Any
 
 import attrs
@@ -64,12 +65,14 @@ def rational(value: Any, subject: str = "number") -> Fraction:
     >>> rational(0.1), rational("3/4"), rational("1e-10")
     (Fraction(1, 10), Fraction(3, 4), Fraction(1, 10000000000))
     """
-    if isinstance(value, bool) or not isinstance(value, (int, float, str, Fraction, Decimal)):
+    if isinstance(value, bool) or not isinstance(value, (Integral, float, str, Fraction, Decimal)):
         raise ParameterError(subject, "must be a number", 'write an integer or text such as "1/20"', value=value)
     try:
         if isinstance(value, Decimal) or (isinstance(value, str) and "/" not in value):
             return _of_decimal(Decimal(value.strip() if isinstance(value, str) else value), subject)
-        return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+        if isinstance(value, Integral):  # those of numpy as well
+            return Fraction(int(value))
+        return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
     except ParameterError:
         raise
     except (ValueError, InvalidOperation, OverflowError, ZeroDivisionError):

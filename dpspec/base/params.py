@@ -17,7 +17,7 @@ import difflib
 import re
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, dataclass_transform
@@ -248,6 +248,9 @@ class Items(Domain):
     def read(self, value: Any, subject: str) -> tuple[Any, ...]:
         if isinstance(value, (str, Mapping)) or not isinstance(value, Iterable):
             raise ParameterError(subject, f"must be {with_article(self.describe())}", value=value)
+        if isinstance(value, Set):
+            rule = "is a set, whose order differs from run to run"
+            raise ParameterError(subject, rule, "write a list", value=sorted(map(str, value)))
         if isinstance(value, tuple) and self.item.holds_all(value) and len(value) >= self.least:
             return value
         read = collect(partial(self.item.read, entry, f"{subject}[{place}]") for place, entry in enumerate(value))

@@ -419,7 +419,7 @@ class Households(Multisets, Nesting, Membership, Sizes, Palette, Miniatures, Sim
         for size in sizes:
             for members in _bags(self.person, size):
                 for place in all_records(self.household):
-                    yield place, members
+                    yield place, tuple(sorted(members))  # by their texts, as in `dataset`; bags are in the order of categories
 
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """Persons that go and come leave their households where they are; alone in them first, then with one other."""

@@ -16,6 +16,7 @@ import attrs
 
 from dpspec.base.display import Showable
 from dpspec.base.errors import (
+    ContradictedError,
     Faults,
     IncompatibleBlocksError,
 )
@@ -24,6 +25,8 @@ from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.comparison.gaps import gaps
 from dpspec.comparison.one_schema import describe_different_data
 from dpspec.comparison.separations import Argument, MechanismJudge, Separation, SeparationSearch, search_separation
+from dpspec.extension import is_foreign
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.rules import promise_for
@@ -52,6 +55,9 @@ class Implication(enum.Enum):
     INCOMPARABLE = "incomparable"
     DIFFERENT_DATA = "different data"
     UNKNOWN = "unknown"
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"a relation is not a truth value: compare it, as in `relation is Implication.{self.name}`")
 
 
 @attrs.frozen(kw_only=True)
@@ -131,6 +137,8 @@ def compare(left: PrivacySpec, right: PrivacySpec, *, rules: Sequence[Rule], jud
 
 
 def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[Rule], judge: MechanismJudge) -> Direction:
+    for spec in (premise, conclusion):
+        check_declared(spec)
     if premise.budget.unpublished() is not None or conclusion.budget.unpublished() is not None:
         return _without_numbers(premise, conclusion, rules, judge)
     premise, conclusion = (spec.replace(budget=settled(spec.budget)) for spec in (premise, conclusion))
@@ -138,11 +146,26 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
     steps = tuple(_finding(step) for step in found.derivation.steps)
     if found.arrived:
         same = Argument(block="all five", holds=True, reason="the same specification")
+        foreign = {rule.name for rule in rules if is_foreign(rule)} & {step.rule for step in found.derivation.steps}
+        if foreign:
+            _check_foreign(sorted(foreign), premise, conclusion, judge)
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
     steps += tuple(gaps(found.derivation.conclusion, conclusion, rules))
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def _check_foreign(names: Sequence[str], premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> None:
+    """Look for a mechanism that separates two specifications, in spite of a derivation by rules of plugins.
+
+    Raises:
+        ContradictedError: there is one, so that one of the rules is false.
+    """
+    contrary = search_separation(premise, conclusion, judge).separation
+    if contrary is not None:
+        rule = f"leads to a false implication: a mechanism keeps the premise and breaks the conclusion ({contrary.mechanism})"
+        raise ContradictedError(f"rule {', '.join(names)}", rule, "report it to the plugin's author")
 
 
 Promised = tuple[Coverage, PrivacySpec]

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
         PluginInfo as PluginInfo,
         Plugins as Plugins,
         installed as installed,
+        is_foreign as is_foreign,
         load_plugins as load_plugins,
     )
 
 _HOMES = {
     "dpspec.extension.hooks": ("KINDS", "LOCAL", "Entry", "Provenance", "Register", "Registry", "hookimpl"),
-    "dpspec.extension.loader": ("PluginInfo", "Plugins", "installed", "load_plugins"),
+    "dpspec.extension.loader": ("PluginInfo", "Plugins", "installed", "is_foreign", "load_plugins"),
 }
 __all__ = [name for names in _HOMES.values() for name in names]
 __getattr__, __dir__ = late_names(__name__, _HOMES)

@@ -152,6 +152,11 @@ def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
     return checked
 
 
+def is_foreign(thing: object, registry: Registry | None = None) -> bool:
+    """Whether the class of an object comes from no first-party package: what it states is checked where it is used."""
+    return not _is_first_party((installed().registry if registry is None else registry).provenance(thing))
+
+
 def _is_first_party(provenance: Provenance) -> bool:
     return provenance.distribution == "dpspec" or provenance.distribution in first_party()
 

@@ -26,6 +26,7 @@ value.
 from __future__ import annotations
 
 import functools
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
@@ -34,12 +35,15 @@ from typing import Any, ClassVar
 
 import attrs
 
+from dpspec.base.errors import PluginContractError
 from dpspec.base.exact import Bracket, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.base.promises import Promising
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.extension import is_foreign
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.laws.law import Law
 
 
 @attrs.frozen(kw_only=True)
@@ -61,7 +65,7 @@ class Step:
     after: PrivacySpec
     reason: str
     citation: str
-    parameters: Mapping[str, Any] = MappingProxyType({})
+    parameters: Mapping[str, Any] = attrs.field(factory=dict)
 
 
 class Rule(ABC):
@@ -79,6 +83,22 @@ class Rule(ABC):
 
 
 # --- conversions ----------------------------------------------------------------------------------
+
+
+MOST_TRIED = 6
+"""The number of pairs of laws on which a formula of a plugin is tried."""
+
+
+def _within(source: OutputDivergence, value: Number) -> Iterator[tuple[Law, Law]]:
+    """Pairs of laws that a divergence says have a budget, as much of it as it allows; each checked, and in both orders."""
+    constant = source.lipschitz(source.budget_parameters[0], value)
+    if constant.is_infinite or (constant == 0 and source.separates_laws()):
+        return
+    for answers in itertools.islice(source.extremal(constant), MOST_TRIED):
+        pair = answers.law(0), answers.law(1)
+        both = (source.between(*pair).upper, source.between(*pair[::-1]).upper)
+        if max(both) <= constant:
+            yield from (pair, pair[::-1])
 
 
 SLOWER = "; what it gives for one unit of distance it gives for each, since it rises no faster than in proportion"
@@ -122,6 +142,23 @@ class Conversion(Promising, Rule):
             value: a budget of it, in the first of its `budget_parameters`.
             target: the divergence to convert to, with its parameters (delta, an order).
         """
+
+    def converted(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        """What `convert` gives. A formula of a plugin is tried on laws that use up the budget of the source.
+
+        Raises:
+            PluginContractError: when two laws with the budget of the source have more than the number of the formula.
+        """
+        found = self.convert(source, value, target)
+        if found is None or found.upper.is_infinite or self.mechanism is not None or not is_foreign(self):
+            return found
+        allowed = target.lipschitz(target.budget_parameters[0], found.upper)
+        for one, other in _within(source, value):
+            reached = target.between(one, other)
+            if reached.lower > allowed:
+                rule = f"gives {found.upper} for {value}, and two laws within that are {reached} apart by {target.in_words()}"
+                raise PluginContractError(f"rule {self.name}", rule, "report it to the plugin's author")
+        return found
 
     def attained(self, source: OutputDivergence, target: OutputDivergence) -> bool:
         """Whether it is tight between these two divergences: some formulas are at one order, or at equal deltas, alone."""
@@ -173,7 +210,7 @@ class Conversion(Promising, Rule):
         """The budget for one unit of distance where all distances are 0 or at least so many units; None where none is finite."""
         first, parameter = source.budget_parameters[0], target.budget_parameters[0]
         scaled = value if apart == 1 else source.budget_for(first, rounded_product(source.lipschitz(first, value), number(apart)))
-        found = None if scaled.is_infinite and apart > 1 else self.convert(source, scaled, target)
+        found = None if scaled.is_infinite and apart > 1 else self.converted(source, scaled, target)
         if found is None or found.upper.is_infinite:
             return None
         if apart == 1:

@@ -96,11 +96,7 @@ class PrivacySpec(Showable):
         """
         spend(_WORK_OF_A_DISTANCE)
         found = self.input_divergence.distance(left, right, self.space)
-        if type(found) is not Number or ((found.rational_part < 0 or found.logs) and found < ZERO):
-            raise PluginContractError(
-                self.input_divergence.name, "returns a distance that is no exact number of at least 0",
-                'return dpspec.plugin.number(...), such as number("3/2")', value=repr(found),
-            )  # fmt: skip
+        check_number(found, self.input_divergence.name, "a distance")
         return found
 
     @property
@@ -109,8 +105,16 @@ class PrivacySpec(Showable):
         return self.input_divergence.is_symmetric or self.output_divergence.is_symmetric
 
     def bound(self, universe: Universe) -> Number:
-        """The Lipschitz constant that the budget allows in a universe."""
-        return self.output_divergence.lipschitz(self.budget.parameter, self.budget.at(universe, self.space))
+        """The Lipschitz constant that the budget allows in a universe.
+
+        Raises:
+            PluginContractError: when the budget or the divergence returns something else than an exact number of at least 0.
+        """
+        value = self.budget.at(universe, self.space)
+        check_number(value, f"budget {self.budget.name}", f"{self.budget.parameter} of a universe")
+        found = self.output_divergence.lipschitz(self.budget.parameter, value)
+        check_number(found, self.output_divergence.name, "a Lipschitz constant")
+        return found
 
     def allowance(self, left: Dataset, right: Dataset) -> Number:
         """The bound on the divergence of the laws of two datasets: the least eps_D d_X(x, x') over the universes that contain
@@ -134,6 +138,21 @@ class PrivacySpec(Showable):
     def replace(self, **blocks: Any) -> PrivacySpec:
         """The same specification with some blocks exchanged."""
         return attrs.evolve(self, **blocks)
+
+
+def check_number(found: object, subject: str, what: str) -> None:
+    """Raise PluginContractError unless what a plugin returned is an exact number of at least 0.
+
+    Args:
+        found: what it returned.
+        subject: the block.
+        what: what it was to return, such as "a distance".
+    """
+    if type(found) is not Number or ((found.rational_part < 0 or found.logs) and found < ZERO):
+        raise PluginContractError(
+            subject, f"returns {what} that is no exact number of at least 0",
+            'return dpspec.plugin.number(...), such as number("3/2")', value=repr(found),
+        )  # fmt: skip
 
 
 def blocks_of(spec: PrivacySpec) -> dict[str, Any]:

@@ -137,7 +137,7 @@ def _walk(
 
 def _converted(arrow: Conversion, here: OutputDivergence, value: Bracket, target: OutputDivergence) -> Bracket | None:
     """The bracket of the formula over a bracket; None when it says nothing, or nothing finite."""
-    top = arrow.convert(here, value.upper, target)
+    top = arrow.converted(here, value.upper, target)
     if top is None or top.upper.is_infinite or value.is_exact:
         return None if top is None or top.upper.is_infinite else top
     bottom = arrow.convert(here, value.lower, target)

@@ -28,11 +28,18 @@ from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import Determination, Universe, determines
+from dpspec.blocks.multiverse import Determination, Trivial, Universe, determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Nesting, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.units import most_within
+from dpspec.grammar.declarations import (
+    check_budget_within,
+    check_determined,
+    check_distances_bounded,
+    check_divergences_bounded,
+    check_part,
+)
 from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 
@@ -121,7 +128,10 @@ class LargerBudgets(Rule):
             return
         if constant_of(premise) is not None and constant_of(goal) is not None:
             return
-        reason = premise.budget.within(goal.budget) or _at_least(premise, goal) or _listed(premise, goal)
+        reason = premise.budget.within(goal.budget)
+        if reason is not None:
+            check_budget_within(premise.budget, goal.budget, premise.multiverse, premise.space)
+        reason = reason or _at_least(premise, goal) or _listed(premise, goal)
         if reason is not None:
             yield Step(rule=self.name, block="budget", before=premise, after=goal, reason=reason, citation=self.citation)
 
@@ -217,7 +227,10 @@ class InputDomination(Rule):
 def bound_of(smaller: InputDivergence, goal: PrivacySpec) -> tuple[Number, str] | None:
     """The constant c with d <= c d' for the input divergence d' of the goal, as either of the two knows it."""
     larger = goal.input_divergence
-    return smaller.bounded_by(larger, goal.space) or larger.bounds(smaller, goal.space)
+    known = smaller.bounded_by(larger, goal.space) or larger.bounds(smaller, goal.space)
+    if known is not None:
+        check_distances_bounded(smaller, larger, known[0], Trivial(), goal.space)
+    return known
 
 
 @define
@@ -345,6 +358,7 @@ class DominationInside(Rule):
         )
         if known is None or budget is None:
             return
+        check_distances_bounded(smaller, larger, known[0], premise.multiverse, premise.space)
         yield Step(
             rule=self.name,
             block="input divergence",
@@ -393,7 +407,10 @@ class OutputDomination(Rule):
 
 def least_factor(source: OutputDivergence, target: OutputDivergence) -> tuple[Number, str] | None:
     """The constant k with d_Pr' <= k d_Pr, as either of the two knows it."""
-    return target.bounded_by(source) or source.bounds(target)
+    known = target.bounded_by(source) or source.bounds(target)
+    if known is not None:
+        check_divergences_bounded(target, source, known[0])
+    return known
 
 
 @define
@@ -455,6 +472,7 @@ class SmallerSpace(Rule):
             after = premise.replace(space=goal.space)
         except DpspecError:  # an invariant names a category that the smaller space lacks
             return
+        check_part(premise.input_divergence, premise.space, goal.space)
         yield Step(rule=self.name, block="space", before=premise, after=after, reason=reason, citation=self.citation)
 
 
@@ -464,7 +482,10 @@ class SmallerSpace(Rule):
 @memoize(maxsize=512)
 def determined(fine: tuple[Invariant, ...], coarse: tuple[Invariant, ...], space: DatasetSpace) -> Determination:
     """`determines`, cached: a search evaluates the same invariants more than once."""
-    return determines(fine, coarse, space)
+    found = determines(fine, coarse, space)
+    if found.answer is True:
+        check_determined(fine, coarse, space)
+    return found
 
 
 @define

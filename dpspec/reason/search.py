@@ -40,6 +40,7 @@ from dpspec.base.promises import is_a
 from dpspec.base.work import limited
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.extension import Registry, installed
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec, key_of_blocks
 from dpspec.reason.conversions import ConversionPath, paths
@@ -180,8 +181,11 @@ def search(premise: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> Se
     """The shortest chain of steps from the premise to the goal, or to what agrees with the goal in most blocks.
 
     Raises:
-        PluginContractError: a rule raised, or proposed a step that does not start at the given specification.
+        PluginContractError: a rule raised, or proposed a step that does not start at the given specification; or a block says
+            something of itself or of another that an example contradicts.
     """
+    for spec in (premise, goal):
+        check_declared(spec)
     rules = by_right_names(rules, premise, goal)
     wanted = key_of_blocks(goal)
     reached: dict[object, tuple[Step, ...]] = {key_of_blocks(premise): ()}

@@ -48,6 +48,7 @@ from dpspec.blocks.parts import Collections, own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import LawsOnTables, Mechanism, SimulatedOnTables, states_itself
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.table_files import as_released, read_households, read_table
@@ -121,10 +122,12 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
     Raises:
         AttackerMisfitError, IncompatibleBlocksError: when the attacker or the mechanism does not fit the specification.
         NoFormulaError, NotEnumerableError, NotReachedError: when nothing at all can be said.
-        PluginContractError: when the attacker raises what it must not, or hides an assumption.
+        PluginContractError: when the attacker raises what it must not, or hides an assumption; or when an example contradicts
+            what a block of the specification says of itself.
 
     Either side alone may stay open, because no formula is known or there is too much to list; the report then says why.
     """
+    check_declared(spec)
     sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", partial(attacker.worst_case, spec))]
     if mechanism is not None:
         mechanism.check(spec.space)

@@ -6,17 +6,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from dpspec.extension.loader import installed
+from dpspec.api import as_document
+from dpspec.base.errors import ParameterError
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.reader import read
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import PowerError
 from dpspec.verifier.verdict import Outcome, Verdict
 
+UNDECIDED = "fail", "pass"
+"""What becomes of a test whose claim could not be decided."""
 _LABEL = 9
 
 
@@ -48,10 +50,9 @@ def assert_satisfies(
         ClaimNotHeld: an AssertionError; `verdict` has everything that was found.
     """
     __tracebackhide__ = True
-    if isinstance(spec, (str, Path)):
-        spec = read(Path(spec), installed().registry)
-    if isinstance(spec, SpecDocument):
-        spec = spec.spec
+    if undecided not in UNDECIDED:
+        raise ParameterError("undecided", f"must be {' or '.join(UNDECIDED)}", value=undecided)
+    spec = as_document(spec).spec
     verdict = verify_claim(mechanism, spec, **options)
     if verdict.outcome is Outcome.REFUTED or (verdict.outcome is Outcome.UNDECIDED and undecided != "pass"):
         name = getattr(mechanism, "name", None) or getattr(mechanism, "__name__", "the mechanism")
@@ -87,10 +88,7 @@ def assert_not_refuted(
         ClaimNotHeld: it is refuted, or the search was not close enough; `verdict` has the complete result.
     """
     __tracebackhide__ = True
-    if isinstance(spec, (str, Path)):
-        spec = read(Path(spec), installed().registry)
-    if isinstance(spec, SpecDocument):
-        spec = spec.spec
+    spec = as_document(spec).spec
     name = getattr(function, "__name__", "the function")
     try:
         verdict = verify_claim(function, spec, loss=loss, mass=mass, power=power, **options)

@@ -24,7 +24,7 @@ import attrs
 from hypothesis import HealthCheck, find, reject, settings, strategies as st
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 
-from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError
+from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError, ParameterError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import CellCounts, SimplerNames, counting_cells
@@ -210,8 +210,14 @@ def find_witness(mechanism: Mechanism, spec: PrivacySpec, *, examples: int = 500
 
     Raises:
         NotReachedError: when no two datasets of one universe were met.
+        ParameterError: for a function, which has no law of its own: `assert_satisfies` finds its witness.
     """
-
+    if not isinstance(mechanism, Mechanism):
+        advice = "give assert_satisfies the function: its message has the witness"
+        raise ParameterError("mechanism", "must be a mechanism with laws", advice, value=type(mechanism).__name__)
+    if not isinstance(spec, PrivacySpec):
+        advice = "give what dpspec.spec() returns, or read(FILE).spec"
+        raise ParameterError("specification", "must be five blocks", advice, value=type(spec).__name__)
     met: set[bool] = set()
 
     def refutes(pair: tuple[Dataset, Dataset]) -> bool:

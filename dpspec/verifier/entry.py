@@ -11,12 +11,13 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from dpspec.base.errors import ParameterError
 from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import not_empty, verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged
@@ -67,7 +68,8 @@ def verify_claim(
         of the datasets share a universe at a finite distance, nothing was compared, and the verdict is undecided.
 
     Raises:
-        ParameterError: for an error outside (0, 1), no draws, no time, or a negative seed.
+        ParameterError: for what is no mechanism and no function; for an error outside (0, 1), no draws, no time, or a negative
+            seed.
         FunctionRaisesError: for a function that raises in every call, on every dataset.
         PowerError: with `loss`, where a fault of that size could have been missed.
         MissingPackageError: for a function, where no judge of functions is installed.
@@ -93,6 +95,14 @@ def verify_claim(
         seed=seed, error=error, draws=draws, seconds=Fraction(SECONDS) if seconds is None else seconds, bits=bits,
         by_value=by_value, loss=loss, mass=mass, power=power, dataset=dataset, generator=generator,
     )  # fmt: skip
+    if isinstance(subject, type) and issubclass(subject, Mechanism):
+        advice = f"make an object of it: {subject.__name__}(...)"
+        raise ParameterError("mechanism", "is a class, which has no law", advice, value=subject.__name__)
+    if isinstance(subject, Mechanism):
+        subject.check(spec.space)
+    elif not callable(subject):
+        advice = "write the mechanism first, then the specification, in this order"
+        raise ParameterError("mechanism", "must be a mechanism or a function", advice, value=type(subject).__name__)
     chosen = None if datasets is None else tuple(datasets)
     check_declared(spec)
     if spec.budget.unpublished() is not None:

@@ -25,14 +25,15 @@ from dpspec.base.types import Progress
 from dpspec.base.work import limited
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
+from dpspec.grammar.declarations import check_declared, check_listed, check_reverse
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.law import Law
 from dpspec.laws.work import WORK_OF_A_LAW, work_of
-from dpspec.verifier.declarations import check_declared, check_reverse
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.law_matrix import IndexPair, LawMatrix
 from dpspec.verifier.plugin_calls import computed_law, guarded
@@ -138,6 +139,7 @@ def verify(
             held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
             reason = f"the space has {held}, above the {most_datasets:,} that are checked"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
+        check_listed(spec.space)
         universes = list(spec.multiverse.universes(spec.space))
     else:
         universes = walk.restrict([spec.space.dataset(x) for x in datasets])
@@ -433,9 +435,14 @@ class _Walk:
     def _turns(
         self, universe: Universe, classes: dict[Number, list[IndexPair]], table: LawMatrix | None
     ) -> tuple[Permutation, ...]:
-        """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score."""
-        first = next(iter(classes.values()), [])[:1]
-        if table is None or not first or table.farthest(first, self.spec.output_divergence) is not None:
+        """The declared symmetries of the universe, where they are of use: for finite laws whose divergence has no score.
+
+        They rename outcomes, which changes nothing where d_Pr is a function of the likelihood ratios: so it is unless a class
+        replaces `between`, which has the outcomes at hand.
+        """
+        first, chosen = next(iter(classes.values()), [])[:1], self.spec.output_divergence
+        by_ratios = type(chosen).between is OutputDivergence.between
+        if table is None or not first or not by_ratios or table.farthest(first, chosen) is not None:
             return ()
         name = self.mechanism.name
         declared = guarded(name, lambda: self.mechanism.symmetries(self.spec.space))

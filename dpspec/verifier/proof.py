@@ -41,6 +41,7 @@ from dpspec.blocks.multiverse import Universe, determines
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec, blocks_of
@@ -48,7 +49,6 @@ from dpspec.grammar.structure import ProvedBound, Structure, own_samples, struct
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, not_empty, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair

@@ -28,7 +28,7 @@ from dpspec_divergences import (
     TotalVariation,
 )
 
-from dpspec.base.errors import NoCompositionError
+from dpspec.base.errors import NoCompositionError, PluginContractError
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.base.params import define
 from dpspec.base.promises import Promising, is_a
@@ -428,7 +428,12 @@ ROWS: dict[str, tuple[PrivacySpec, PrivacySpec, Toy]] = {
 @pytest.mark.parametrize("row", ROWS)
 def test_nothing_false_is_derived(row: str) -> None:
     premise, conclusion, mechanism = ROWS[row]
-    kept, broken = verify(mechanism, premise), verify(mechanism, conclusion)
+    try:
+        kept, broken = verify(mechanism, premise), verify(mechanism, conclusion)
+    except PluginContractError:  # a block that contradicts itself is found before anything is judged
+        with pytest.raises(PluginContractError):
+            derive(premise, conclusion)
+        return
     assert (kept.outcome, broken.outcome) == (Outcome.VERIFIED, Outcome.REFUTED), "the row proves nothing"
     found = derive(premise, conclusion)
     assert found is None, [step.reason for step in found.steps]
@@ -475,7 +480,10 @@ def test_nothing_false_is_verified(row: str) -> None:
     ordered = itertools.permutations(claimed.space.datasets(), 2)
     values = {(x, y): claimed.output_divergence.between(mechanism.function(x), mechanism.function(y)).lower for x, y in ordered}
     assert any(value > claimed.allowance(x, y) for (x, y), value in values.items()), "the row proves nothing"
-    assert verify(mechanism, claimed).outcome is Outcome.REFUTED
+    try:
+        assert verify(mechanism, claimed).outcome is Outcome.REFUTED
+    except PluginContractError as fault:
+        assert claimed.output_divergence.name in str(fault)  # noqa: PT017 - a divergence that post-processing raises
 
 
 def test_nothing_false_is_added_up() -> None:

@@ -25,7 +25,7 @@ from dpspec.blocks.output_divergence import Composed, OutputDivergence
 from dpspec.blocks.parts import Nesting, Tabular, Unnested
 from dpspec.blocks.records import Households, OrderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.blocks.vectors import BitVectors
+from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.extension import hookimpl, installed
 from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
 from dpspec.grammar.flavour import Example, Flavour
@@ -231,6 +231,55 @@ class BrokenCount(Discrete):
         return "person"
 
 
+@breaks("check_neighbours_are_at_distance_one", "input_divergences")
+@define
+class BrokenNeighbourForm(Discrete):
+    """All others are at distance 2, which is said to be that of neighbours."""
+
+    is_neighbour_form: ClassVar[bool] = True
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 2)
+
+
+@breaks("check_datasets_of_a_universe_are_as_far_apart_as_stated", "input_divergences")
+@define
+class BrokenApart(Discrete):
+    """Said to be at least 2 apart in every universe."""
+
+    def apart_inside(self, multiverse, space):
+        return 2
+
+
+@right("input_divergences of numbers")
+@define
+class Steps(InputDivergence):
+    """The sum of the differences of whole numbers."""
+
+    name: ClassVar[str] = "toy-distance"
+    is_symmetric: ClassVar[bool] = True
+
+    def check(self, space):
+        if not isinstance(space, IntegerCounts):
+            raise IncompatibleBlocksError("toy", "counts only")
+
+    def distance(self, left, right, space):
+        return number(sum(abs(a - b) for a, b in zip(left, right, strict=True)))
+
+    def number_steps(self, places):
+        units = [tuple(int(place == at) for place in range(places)) for at in range(places)]
+        return (*units, *(tuple(-entry for entry in unit) for unit in units))
+
+
+@breaks("check_lists_of_numbers_differ_by_the_steps_that_are_stated", "input_divergences")
+@define
+class BrokenSteps(Steps):
+    """Any change of a number is at distance 1, and the steps go by one."""
+
+    def distance(self, left, right, space):
+        return number(0 if left == right else 1)
+
+
 # --- output divergences --------------------------------------------------------------------------
 
 
@@ -420,6 +469,43 @@ class BrokenBudget(Variation):
 
     def lipschitz(self, parameter, value):
         return number(0) if value.is_infinite else value
+
+
+@breaks("check_the_budget_for_a_constant_allows_it", "output_divergences")
+@define
+class BrokenInverse(Variation):
+    """Half a constant is said to be the budget for it."""
+
+    def budget_for(self, parameter, constant):
+        return constant / 2
+
+
+@breaks("check_no_event_is_beyond_the_largest_loss", "output_divergences")
+@define
+class BrokenLoss(Ratio):
+    """Half of the log-ratio."""
+
+    def largest_loss(self, bound):
+        return bound / 2
+
+
+@breaks("check_no_event_is_beyond_the_largest_probability", "output_divergences")
+@define
+class BrokenProbability(Variation):
+    """Half of what total variation allows."""
+
+    def largest_probability(self, q, bound):
+        return (q + bound / 2).min(1)
+
+
+@breaks("check_worst_pairs_cover_what_the_budget_allows", "output_divergences")
+@define
+class BrokenWorst(Variation):
+    """Two equal laws."""
+
+    def worst_pairs(self, bound):
+        equal = FiniteLaw.point(0).against(FiniteLaw.point(0))
+        return equal, equal
 
 
 # --- invariants ----------------------------------------------------------------------------------
@@ -1482,6 +1568,15 @@ class BrokenUniform(OneThird):
 
     def uniform(self):
         return number(0)
+
+
+@breaks("check_bounds_of_a_budget_hold_in_every_universe", "budgets")
+@define
+class BrokenLowerEnd(OneThird):
+    """Said to be at least 1."""
+
+    def least(self):
+        return number(1)
 
 
 @breaks("check_a_budget_lies_within_another_as_stated", "budgets")

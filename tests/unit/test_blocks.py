@@ -26,6 +26,7 @@ SPACES: list[DatasetSpace] = [
     UnorderedRecords(attributes=(COUNTY, TRACT, SEX), least=2, most=2),
     ContingencyTables(attributes=(SEX, AGE), least=0, most=2),
     Households(household=(COUNTY,), person=(SEX,), most=2, members=2),
+    Households(household=(COUNTY,), person=(Attribute(name="age", categories=("minor", "adult")),), most=1, members=2),
 ]
 
 

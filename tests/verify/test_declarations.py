@@ -26,9 +26,9 @@ from dpspec.blocks.input_divergence import InputDivergence, RecordSteps
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.grammar.declarations import check_declared
 from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
-from dpspec.verifier.declarations import check_declared
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.proof import Missing, derive
 from dpspec.verifier.verdict import Outcome

@@ -13,6 +13,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import ListedCells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
+from dpspec.grammar.declarations import fault_in_steps
 from dpspec.testing.check import (
     Context,
     NotApplicable,
@@ -231,6 +232,17 @@ def check_a_uniform_budget_is_that_of_every_universe(subject: ValueSubject, cont
 
 
 @check(BUDGET)
+def check_bounds_of_a_budget_hold_in_every_universe(subject: ValueSubject, context: Context) -> None:
+    """`least` is at most `at`, and the upper end of `bounds` at least that. Proofs for all universes compare with `least`."""
+    least, most = subject.thing.least(), (subject.thing.bounds() or (None, None))[1]
+    for universe, space in _universes(context):
+        found = _at(subject.thing, universe, space)
+        if found is not None:
+            require(least is None or least <= found, f"least says {least}, and the budget of {universe.label} is {found}")
+            require(most is None or found <= most, f"bounds say at most {most}, and the budget of {universe.label} is {found}")
+
+
+@check(BUDGET)
 def check_a_budget_lies_within_another_as_stated(subject: ValueSubject, context: Context) -> None:
     """`within(other)`: this budget is at most the other one in every universe. Implications rest on it."""
     for other in context.values(BUDGET):
@@ -415,6 +427,32 @@ def check_integral_distances_are_whole_numbers(subject: PlacedSubject, context: 
         found = subject.thing.distance(x, y, subject.space)
         whole = found.is_infinite or (found.is_rational and found.as_fraction().denominator == 1)
         require(whole, f"d({x}, {y}) = {found} is no whole number")
+
+
+@check(INPUT_DIVERGENCES, when="is_neighbour_form")
+def check_neighbours_are_at_distance_one(subject: PlacedSubject, context: Context) -> None:
+    """d_X is 1 or infinite between different datasets when `is_neighbour_form` is declared. Conversions apply to it alone."""
+    for x, y in subject.pairs():
+        found = subject.thing.distance(x, y, subject.space)
+        require(x == y or found.is_infinite or found == 1, f"d({x}, {y}) = {found}, which is neither 1 nor infinite")
+
+
+@check(INPUT_DIVERGENCES)
+def check_datasets_of_a_universe_are_as_far_apart_as_stated(subject: PlacedSubject, context: Context) -> None:
+    """`apart_inside` m: d_X(x, x') is 0 or at least m where x and x' share a universe. Conversions start at distance m."""
+    for multiverse in context.placed(MULTIVERSES, subject.space):
+        least = subject.thing.apart_inside(multiverse, subject.space)
+        for x, y in subject.pairs() if least > 1 else ():
+            found = subject.thing.distance(x, y, subject.space)
+            near = 0 < found < least and multiverse.share_universe(x, y, subject.space)
+            require(not near, f"d({x}, {y}) = {found} in a universe of {multiverse}, where {least} is stated")
+
+
+@check(INPUT_DIVERGENCES)
+def check_lists_of_numbers_differ_by_the_steps_that_are_stated(subject: PlacedSubject, context: Context) -> None:
+    """`number_steps`: x' - x is a sum of at most d_X(x, x') of them, and is among `numbers_within`. Code is proved for each."""
+    fault = fault_in_steps(subject.thing, subject.space)
+    require(fault is None, str(fault))
 
 
 @check(INPUT_DIVERGENCES)

@@ -24,6 +24,7 @@ from dpspec.base.log_linear import ball
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.grammar.declarations import keeps_line
 from dpspec.grammar.mechanism import Claim, ReleasesCells, counts_read, releases_records, releases_sorted
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
@@ -644,18 +645,10 @@ def check_event_bounds_are_the_divergence(subject: ValueSubject, context: Contex
         lines = divergence.event_bounds(bound)
         for left, right in random_pairs(context, f"events {bound}") if lines is not None else ():
             pairs = ((left, right), (right, left)) if divergence.is_symmetric else ((left, right),)
-            kept = all(_keeps(*pair, *line) for pair in pairs for line in lines or ())
+            kept = all(keeps_line(*pair, *line) for pair in pairs for line in lines or ())
             found = _value(subject, left, right, FINER)
             wrong = found.lower > bound if kept else not found.upper > bound
             require(not wrong, f"d(P, Q) = {found} for P = {left}, Q = {right}, and event_bounds({bound}) say {kept}")
-
-
-def _keeps(left: FiniteLaw, right: FiniteLaw, power: Number, slack: Number) -> bool:
-    """Whether no event breaks the line: the worst one holds the outcomes with P(o) > e^a Q(o)."""
-    with ctx.workprec(FINER):
-        ratio, free = power.enclose(FINER).exp(), slack.enclose(FINER)
-        terms = [ball(left.probability(o)) - ratio * ball(right.probability(o)) for o in {*left.support, *right.support}]
-        return not sum((term for term in terms if term > 0), arb(0)) > free
 
 
 @check(OUTPUT_DIVERGENCES)
@@ -689,6 +682,70 @@ def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> 
         require(constants[0] >= 0, f"{parameter} = 0 allows {constants[0]}")
         rising = all(small <= large for small, large in itertools.pairwise(constants))
         require(rising, f"{parameter} = 0, 1/10, 1, 3, inf allow {', '.join(map(str, constants))}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_the_budget_for_a_constant_allows_it(subject: ValueSubject, context: Context) -> None:
+    """`lipschitz(budget_for(c))` is at least c: a budget that is rounded down would be a promise that nobody proved."""
+    for parameter, text in itertools.product(subject.thing.budget_parameters, ("0", "1/10", "1", "ln(7)", "3")):
+        constant = number(text)
+        budget = subject.thing.budget_for(parameter, constant)
+        means = subject.thing.lipschitz(parameter, budget)
+        require(means >= constant, f"budget_for gives {parameter} = {budget} for the constant {constant}, and it means {means}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_no_event_is_beyond_the_largest_loss(subject: ValueSubject, context: Context) -> None:
+    """`largest_loss(b)`: |ln(P(S)/Q(S))| <= it for every event S where d_Pr(P, Q) <= b. Odds of attackers are bounded by it."""
+    if subject.thing.largest_loss(number(1)) is None:
+        raise NotApplicable("it bounds no odds")
+    for left, right in (BETWEEN[:2], *random_pairs(context, "loss")):
+        bound = _value(subject, left, right).upper
+        if subject.thing.is_symmetric:
+            bound = max(bound, _value(subject, right, left).upper)
+        loss, found = subject.thing.largest_loss(bound), left.against(right).max_log_ratio()
+        within = bound.is_infinite or loss is None or not found.lower > loss
+        require(within, f"an event has the loss {found}, above {loss} that {bound} allows, for P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_no_event_is_beyond_the_largest_probability(subject: ValueSubject, context: Context) -> None:
+    """`largest_probability(q, b)`: P(S) <= it where Q(S) = q and d_Pr(P, Q) <= b. Sampling refutes what is beyond it."""
+    for left, right in random_pairs(context, "probability"):
+        bound = _value(subject, left, right).upper
+        if bound.is_infinite:
+            continue
+        outcomes = tuple(dict.fromkeys((*left.support, *right.support)))
+        for event in itertools.chain.from_iterable(itertools.combinations(outcomes, size) for size in range(1, len(outcomes))):
+            p, q = (sum((law.probability(o) for o in event), Fraction(0)) for law in (left, right))
+            with ctx.workprec(FINER):
+                try:
+                    most = subject.thing.largest_probability(ball(q), bound.enclose(FINER))
+                except NoFormulaError as fault:
+                    raise NotApplicable(str(fault)) from fault
+                beyond = bool(ball(p) > most)
+            require(not beyond, f"P(S) = {p} where Q(S) = {q}, above {most} that {bound} allows, for P = {left}, Q = {right}")
+
+
+@check(OUTPUT_DIVERGENCES)
+def check_worst_pairs_cover_what_the_budget_allows(subject: ValueSubject, context: Context) -> None:
+    """`worst_pairs(b)`: no pair within b, in both orders, has a larger delta at any epsilon. Accounts are counted by them."""
+    stated = False
+    for left, right in (BETWEEN[:2], *random_pairs(context, "worst")):
+        bound = max(_value(subject, left, right).upper, _value(subject, right, left).upper)
+        try:
+            worst = None if bound.is_infinite else subject.thing.worst_pairs(bound)
+        except NoFormulaError:  # the budget is too large for it
+            continue
+        if worst is None:
+            continue
+        stated = True
+        for epsilon in ("0", "1/2", "ln(3)"):
+            found, most = (pair.hockey_stick(epsilon) for pair in (left.against(right), worst[1]))
+            told = f"at epsilon = {epsilon} delta is {found}, above {most} of the worst pair at {bound}"
+            require(not found.lower > most.upper, f"{told}, for P = {left}, Q = {right}")
+    if not stated:
+        raise NotApplicable("no worst pair is stated")
 
 
 @check(OUTPUT_DIVERGENCES)

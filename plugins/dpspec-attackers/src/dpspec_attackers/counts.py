@@ -594,7 +594,9 @@ class Hierarchical(CountAttacker):
         sizes = sorted({len(worlds) for worlds in groups})
         several = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
         worst = "" if self.worlds else ", the worst two values of the target"
-        theorem = f"exact Bayes for mixtures over {several} equally likely sets of others (Kazan 2025, equations 2.16 to 2.19){worst}"
+        theorem = (
+            f"exact Bayes for mixtures over {several} equally likely sets of others (Kazan 2025, equations 2.16 to 2.19){worst}"
+        )
         return self.of_pairs((), Sense.EQUALS, theorem, [self._mixed(mechanism, spec, worlds) for worlds in groups])
 
     def _named(self, spec: PrivacySpec) -> list[tuple[Any, Any]]:

@@ -118,7 +118,7 @@ def test_worlds_are_named_or_read_off_the_first_entry():
 
 
 def test_either_value_of_the_target_may_be_the_true_one():
-    """Only 0 gives one of the answers: for the data 0, a prior of 1/5 falls to 1/9 in half of the releases and grows to 1 in the others."""
+    """For the data 0 a prior of 1/5 falls to 1/9 in half of the releases, and grows to 1 in the others."""
     rows = [ListedLaw(dataset=(0,), law=(("a", "1/2"), ("b", "1/2"))), ListedLaw(dataset=(1,), law=(("a", "1"),))]
     spec = pure_spec(epsilon="inf").replace(space=BitVectors(length=1))
     own = Hierarchical(priors=["1/5"]).under(ListedLaws(laws=rows), spec)

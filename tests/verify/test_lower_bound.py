@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Trivial
@@ -50,7 +51,7 @@ def test_others_who_are_sampled_and_counted_hide_a_record(query: Marginal, shown
     replaced = block("input_divergences", "neighbour", relation=block("relations", "replace-one"))
     claim = PrivacySpec(
         space=UnorderedRecords(attributes=(KIND,), least=people, most=people), multiverse=Trivial(), input_divergence=replaced,
-        output_divergence=chosen, budget=UniformBudget(parameter="delta", value=1),
+        output_divergence=chosen, budget=UniformBudget(parameter="delta", value=number(1)),
     )  # fmt: skip
     found = derive(mechanism, claim)
     assert isinstance(found, Verdict)

@@ -625,7 +625,8 @@ class Hierarchical(CountAttacker):
             rule = "are too many to list, so that the others cannot be anything"
             raise errors.NotEnumerableError(f"datasets of {spec.space.name}", rule, "name pairs: --set 'worlds=[[X, Y]]'")
         groups: dict[tuple[Any, Any], list[tuple[Any, Any]]] = {}
-        for one, other in found.pairs:
+        pairs: Sequence[tuple[Any, Any]] = found.pairs
+        for one, other in pairs:
             if len(one) == len(other) and one[1:] == other[1:] and one[0] != other[0]:
                 groups.setdefault((one[0], other[0]), []).append((one, other))
         if not groups:

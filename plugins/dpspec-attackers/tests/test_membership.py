@@ -154,7 +154,8 @@ def test_errors_teach():
         posterior_law(GaussianLaw(0, 1).against(GaussianLaw(1, 1)), "1/2")
 
 
-def test_an_outcome_without_the_record_is_no_proof_of_the_record():
+@pytest.mark.parametrize("failure", ["0", "1/100"])
+def test_an_outcome_without_the_record_is_no_proof_of_the_record(failure):
     """Only data without anybody give b: a prior of 1/2 falls to 0 there, and rises to 1/(1 + 1/2) at a, never to 1."""
     rows = [ListedLaw(dataset=(), law=(("a", "1/2"), ("b", "1/2"))), ListedLaw(dataset=(("no",),), law=(("a", "1"),))]
     spec = PrivacySpec(
@@ -162,7 +163,7 @@ def test_an_outcome_without_the_record_is_no_proof_of_the_record():
         input_divergence=SymmetricDifference(), output_divergence=Mult(),
         budget=UniformBudget(parameter="epsilon", value=number("inf")),
     )  # fmt: skip
-    found = {said.quantity: said for said in StrongMembership(priors=["1/2"]).under(ListedLaws(laws=rows), spec)}
+    found = {said.quantity: said for said in StrongMembership(priors=["1/2"], failure=failure).under(ListedLaws(laws=rows), spec)}
     assert {said.relation for said in found.values()} == {Sense.EQUALS}
     values = {quantity: said.value.lower for quantity, said in found.items()}
     assert values["largest posterior of membership"] == Fraction(2, 3)

@@ -36,6 +36,7 @@ from dpspec_attackers.membership.posterior import (
     highest_ratio,
     loss_bound,
     lowest_posterior,
+    one_sided_loss,
     prior_of,
     two_sided_loss,
 )
@@ -98,8 +99,10 @@ def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(kept, scope=f"{near.scope}, of these {len(kept.pairs)} with one {unit} record more or less")
 
 
-def one_sided_losses(pairs: risks.CandidatePairs, mechanism: Mechanism, spec: PrivacySpec) -> tuple[Bracket, Bracket]:
-    """The largest ln(P_x/P_x') where x has one record more than x', which speaks for the record, and where it has one less.
+def one_sided_losses(
+    pairs: risks.CandidatePairs, mechanism: Mechanism, spec: PrivacySpec, failure: Fraction
+) -> tuple[Bracket, Bracket]:  # fmt: skip
+    """The largest ln(P_x/P_x') but with probability `failure`: where x has the record, which speaks for it, and where x' has.
 
     A mechanism may speak for it and hardly ever against it: what only a dataset without the record gives excludes the record, and
     does not show that some record is there.
@@ -109,7 +112,7 @@ def one_sided_losses(pairs: risks.CandidatePairs, mechanism: Mechanism, spec: Pr
     ordered = dict.fromkeys(pair if sizes[pair[0]] > sizes[pair[1]] else pair[::-1] for pair in pairs.pairs)
     both = (tuple(ordered), tuple(pair[::-1] for pair in ordered))
     rise, fall = (
-        attrs.evolve(pairs, pairs=way).compare(mechanism, spec).largest(lambda pair: pair.max_log_ratio()) for way in both
+        attrs.evolve(pairs, pairs=way).compare(mechanism, spec).largest(partial(one_sided_loss, failure=failure)) for way in both
     )
     return rise, fall
 
@@ -171,7 +174,7 @@ PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 class StrongMembership(AttackerModel):
     """An attacker who knows every other record and the value of the target's record, and tests whether it is included.
 
-    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
+    Each statement holds for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
     Args:
         priors: probabilities of membership that the attacker believes before, in (0, 1).
@@ -219,7 +222,7 @@ class StrongMembership(AttackerModel):
         pairs = inclusion_pairs(spec)
         looked = pairs.compare(mechanism, spec)
         loss = looked.largest(partial(two_sided_loss, failure=self.failure))
-        rise, fall = (loss, loss) if self.failure else one_sided_losses(pairs, mechanism, spec)
+        rise, fall = one_sided_losses(pairs, mechanism, spec, self.failure)
         own = self._said(looked.sense, loss, f"Kazan 2025, Theorem 27, {looked.scope}", rise, fall)
         return (*certain, *found.left_open(own))
 

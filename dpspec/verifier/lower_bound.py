@@ -114,9 +114,18 @@ class Attaining:
         smaller = None if part is None or by_size else part.thinned()  # shares, and some laws, depend on the number of records
         if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
             return None
-        return Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
+        found = Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
             costs, precision
         )
+        if found is None or not self.sensitivity.is_sampled or self._has_unread(found):
+            return found
+        return attrs.evolve(found, divergence=Bracket(lower=ZERO, upper=found.divergence.upper))  # others are drawn, and hide it
+
+    def _has_unread(self, pair: SeenPair) -> bool:
+        """Whether there are records that no view reads, with which a pair can be filled up."""
+        unit = self.sensitivity.steps.unit
+        records = [record for side in (pair.left, pair.right) for record in self.spec.space.records(side, unit)]
+        return any(True for _ in self._unread(list(dict.fromkeys(records))))
 
     def beside(self, bound: Number, precision: int) -> SeenPair | None:
         """A pair beyond a bound that differs in records of another unit than that of d_X: these may cost little, or nothing."""

@@ -815,9 +815,9 @@ def divergence(chosen: OutputDivergence, laws: Case, precision: int, rate: Fract
     It is the one that comes; with `is_turned` the one that goes; where that is None, either, in a sample of a fixed size.
     """
     without = tuple((after, before) for before, after in laws) if is_turned else laws
-    whole = guarded("structure", lambda: _of_all(without))
-    pair = sampled(whole, rate) if is_turned is not None else drawn(whole, rate)
     try:
+        whole = guarded("structure", lambda: _of_all(without))
+        pair = sampled(whole, rate) if is_turned is not None else drawn(whole, rate)
         found: Bracket = guarded(chosen.name, lambda: chosen.evaluate(pair.reverse() if is_turned else pair, precision=precision))
     except NoFormulaError as error:
         reason = f"by {chosen.in_words()} the distance of the laws of the answers that move is not known: {error.rule}"

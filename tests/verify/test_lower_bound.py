@@ -6,10 +6,15 @@ import itertools
 
 import pytest
 
+from dpspec.base.exact import number
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.verifier.proof import on_pair
+from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.proof import derive, on_pair
+from dpspec.verifier.verdict import Outcome, Verdict
 from tests.compare.test_rules import HAMMING, SYMMETRIC, spec
 from tests.verify.toys import block
 
@@ -35,3 +40,21 @@ def test_samples_of_a_fixed_size_on_every_pair(least: int, distance: object, que
             assert true.lower <= bracket.upper, pair
             said += 1
     assert said >= 6  # those of which all others are alike
+
+
+@pytest.mark.parametrize(("query", "shown"), [(COUNTS[0], "exact"), (COUNTS[1], "nothing")], ids=["one count", "three counts"])
+def test_others_who_are_sampled_and_counted_hide_a_record(query: Marginal, shown: str) -> None:
+    """With n - 1 others, all counted, the constant falls with n: a pair without them is no lower bound of a space with many."""
+    noisy = block("mechanisms", "geometric", queries=(query,), ratio="1/2")
+    mechanism, people = block("mechanisms", "subsampled", mechanism=noisy, rate="1/2"), 1_000_000
+    chosen = block("output_divergences", "hockey-stick", epsilon="1/10")
+    replaced = block("input_divergences", "neighbour", relation=block("relations", "replace-one"))
+    claim = PrivacySpec(
+        space=UnorderedRecords(attributes=(KIND,), least=people, most=people), multiverse=Trivial(), input_divergence=replaced,
+        output_divergence=chosen, budget=UniformBudget(parameter="delta", value=number(1)),
+    )  # fmt: skip
+    found = derive(mechanism, claim)
+    assert isinstance(found, Verdict)
+    assert found.outcome is Outcome.VERIFIED
+    lower, upper = float(found.constant.lower), float(found.constant.upper)
+    assert (lower > 0.999 * upper) if shown == "exact" else lower == 0

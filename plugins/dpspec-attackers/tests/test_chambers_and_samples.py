@@ -13,7 +13,14 @@ from dpspec_flavours.streams.personal import PersonalWeights
 from dpspec_noise import RandomisedResponse
 from hypothesis import assume, given, strategies as st
 
-from dpspec.base.errors import AttackerMisfitError, CertainTargetError, CounterfactualError, NotEnumerableError, ParameterError
+from dpspec.base.errors import (
+    AttackerMisfitError,
+    CertainTargetError,
+    CounterfactualError,
+    NotEnumerableError,
+    NotReachedError,
+    ParameterError,
+)
 from dpspec.base.exact import ln, number
 from dpspec.risks import risk
 from tests.risk.attacking import bits, budget_of, letters, mechanisms, priors
@@ -157,10 +164,25 @@ def test_bad_questions(settings, spec, error):
 def test_a_population_too_large_to_list():
     with pytest.raises(NotEnumerableError, match="more than"):
         Outsider(population=30).under(RESPONSE, bits(2))
-    with pytest.raises(AttackerMisfitError, match="population"):
+    with pytest.raises(NotReachedError, match="population"):
         Outsider(share="1/2").under(RESPONSE, bits(2))
     with pytest.raises(ParameterError):
         Outsider(share=2)
+
+
+def test_without_a_population_the_worst_case_is_still_known():
+    report = risk(bits(1), Outsider(share="1/2"), RESPONSE)
+    assert [str(row.worst[0].value) for row in report.rows] == ["ln(2)", "2"]
+    assert not any(row.own for row in report.rows)
+    assert [side for side, _ in report.unknown] == ["mechanism"]
+
+
+def test_a_share_that_is_not_that_of_the_population_is_refused():
+    """The bound for one of ten next to the law for one of two would make a mechanism within its budget exceed it."""
+    for kind in (Outsider, NosyNeighbour, Journalist):
+        with pytest.raises(AttackerMisfitError, match="which is 1/2"):
+            risk(bits(1), kind(share="1/10", population=2), RESPONSE)
+    assert not risk(bits(1), Outsider(share="1/2", population=2), RESPONSE).exceeded
 
 
 def test_a_distance_below_that_of_some_replaced_records_is_refused():

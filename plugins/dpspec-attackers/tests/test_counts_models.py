@@ -16,12 +16,16 @@ from dpspec_attackers.counts import (
 )
 from dpspec_divergences import DNor, GaussianTradeOff, Mult, MultDelta, TotalVariation
 from dpspec_divergences.routes import pure_spec, zcdp_spec
+from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_noise import RandomisedResponse
 from hypothesis import given, strategies as st
 
 from dpspec import installed
 from dpspec.base.errors import AttackerMisfitError, CertainTargetError, NotReachedError, ParameterError
 from dpspec.base.exact import number
+from dpspec.blocks.records import OrderedRecords
+from dpspec.blocks.space import Attribute
+from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import Sense
 from dpspec.laws.integers import DiscreteGaussianShift, TwoSidedGeometricLaw
 from dpspec.laws.law import FiniteLaw
@@ -111,6 +115,26 @@ def test_worlds_are_named_or_read_off_the_first_entry():
     far = Hierarchical(priors=["1/2"], worlds=[[[1, 1, 0], [0, 0, 0]]])
     with pytest.raises(NotReachedError, match="within distance 1"):
         far.under(THREE_QUARTERS, pure_spec(epsilon="ln(3)"))
+
+
+def test_either_value_of_the_target_may_be_the_true_one():
+    """For the data 0 a prior of 1/5 falls to 1/9 in half of the releases, and grows to 1 in the others."""
+    rows = [ListedLaw(dataset=(0,), law=(("a", "1/2"), ("b", "1/2"))), ListedLaw(dataset=(1,), law=(("a", "1"),))]
+    spec = pure_spec(epsilon="inf").replace(space=BitVectors(length=1))
+    own = Hierarchical(priors=["1/5"]).under(ListedLaws(laws=rows), spec)
+    mean = Fraction(1, 2) * Fraction(1, 9) + Fraction(1, 2)  # where the data are 1, 1/3
+    assert [said.value.lower for said in own if said.quantity == "mean posterior of the truth"] == [mean]
+
+
+def test_other_values_of_the_target_are_no_other_sets_of_others():
+    """Three values, and nobody else: each two values are one pair of laws, and not a mixture over three."""
+    drink = Attribute(name="drink", categories=("coffee", "tea", "water"))
+    space = OrderedRecords(attributes=(drink,), least=1, most=1)
+    rows = [ListedLaw(dataset=((value,),), law=((value, "1"),)) for value in drink.categories]
+    spec = pure_spec(epsilon="inf").replace(space=space)
+    own = Hierarchical(priors=["1/2"]).under(ListedLaws(laws=rows), spec)
+    assert [said.value.lower for said in own if said.quantity == "mean posterior of the truth"] == [1]
+    assert "over 1 equally likely" in own[0].theorem
 
 
 def test_a_space_without_a_first_entry_asks_for_worlds():

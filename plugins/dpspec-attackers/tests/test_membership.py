@@ -22,6 +22,7 @@ from dpspec_divergences import DNor, Mult, MultDelta, SymmetricDifference
 from dpspec_divergences.counting import AddRemove
 from dpspec_divergences.paths import Neighbour
 from dpspec_divergences.routes import pure_spec
+from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 
 from dpspec.base.errors import (
     AttackerMisfitError,
@@ -151,3 +152,21 @@ def test_errors_teach():
         total(Releases(times=1, epsilon=1), "naive")
     with pytest.raises(NoFormulaError, match="posterior_cdf"):
         posterior_law(GaussianLaw(0, 1).against(GaussianLaw(1, 1)), "1/2")
+
+
+@pytest.mark.parametrize("failure", ["0", "1/100"])
+def test_an_outcome_without_the_record_is_no_proof_of_the_record(failure):
+    """Only data without anybody give b: a prior of 1/2 falls to 0 there, and rises to 1/(1 + 1/2) at a, never to 1."""
+    rows = [ListedLaw(dataset=(), law=(("a", "1/2"), ("b", "1/2"))), ListedLaw(dataset=(("no",),), law=(("a", "1"),))]
+    spec = PrivacySpec(
+        space=UnorderedRecords(attributes=(Attribute(name="answer", categories=("no",)),), most=1), multiverse=Trivial(),
+        input_divergence=SymmetricDifference(), output_divergence=Mult(),
+        budget=UniformBudget(parameter="epsilon", value=number("inf")),
+    )  # fmt: skip
+    found = {said.quantity: said for said in StrongMembership(priors=["1/2"], failure=failure).under(ListedLaws(laws=rows), spec)}
+    assert {said.relation for said in found.values()} == {Sense.EQUALS}
+    values = {quantity: said.value.lower for quantity, said in found.items()}
+    assert values["largest posterior of membership"] == Fraction(2, 3)
+    assert values["largest posterior by prior"] == Fraction(4, 3)
+    assert values["least posterior of membership"] == 0
+    assert values["privacy loss"].is_infinite

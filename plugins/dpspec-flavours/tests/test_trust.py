@@ -10,7 +10,7 @@ from fractions import Fraction as F
 import pytest
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, HockeyStick, MultDelta, Neighbour, TotalVariation
 from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP, leaning_of
-from dpspec_noise import Geometric, KAryResponse, RandomisedResponse
+from dpspec_noise import Geometric, KAryResponse, RandomisedResponse, RepeatedMechanism
 
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import ln
@@ -27,6 +27,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import derive
 from dpspec.verifier import proof
 from dpspec.verifier.exhaustive import verify
+from dpspec.verifier.sensitivity import Missing
 
 
 def constants(flavour):
@@ -161,3 +162,15 @@ def test_laws_of_another_shape_have_no_leaning():
     law = FiniteLaw.of
     pairs = [({1: "1/2", 2: "1/2"}, {1: "1/3", 2: "2/3"}), ({1: "1"}, {2: "1"}), ({1: "1/2", 2: "1/2"}, {1: "1/2", 2: "1/2"})]
     assert [leaning_of(law(one), law(other)) for one, other in pairs] == [None] * 3
+
+
+def test_reports_that_are_shuffled_many_times_leave_a_step_open():
+    """The law of the clones is known through cells, which are not composed: the proof ends there, and not in an error."""
+    spec = PrivacySpec(
+        space=_answers(1_000), multiverse=Trivial(), input_divergence=Neighbour(relation=DifferInOnePosition()),
+        output_divergence=MultDelta(delta="1/1000000"), budget=UniformBudget(parameter="epsilon", value=1),
+    )  # fmt: skip
+    mechanism = RepeatedMechanism(mechanism=Shuffled(mechanism=KAryResponse(epsilon="ln(3)")), times=2)
+    found = proof.derive(mechanism, spec)
+    assert isinstance(found, Missing)
+    assert found.step == "noise"

@@ -567,7 +567,8 @@ class Hierarchical(CountAttacker):
         priors: p, the prior probability of what is true of the target, in (0, 1).
         distance: the largest distance of a dataset and its contrary, in the unit of the input divergence.
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
-            without them, in a small space of vectors, the target is the first entry and the others are anything.
+            without them, in a small space of vectors, the target is the first entry, of whose values the worst two are taken,
+            and the others are anything.
 
     >>> from dpspec_divergences.routes import pure_spec
     >>> said = Hierarchical(priors=["1/2"]).worst_case(pure_spec(epsilon="ln(3)"))[0]
@@ -589,22 +590,33 @@ class Hierarchical(CountAttacker):
         return self.beside(spec, partial(self._own, mechanism, spec))
 
     def _own(self, mechanism: Mechanism, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        pairs = [
-            (truth, contrary)
-            for truth, contrary in self._worlds(spec)
-            if spec.distance(truth, contrary) <= self.distance and spec.multiverse.share_universe(truth, contrary, spec.space)
-        ]
-        if len(pairs) < len(self.worlds) or not pairs:
-            rule = f"holds a pair of datasets that are not of one universe within distance {self.distance}"
-            raise errors.NotReachedError("worlds", rule, "name pairs (x, x') that are neighbours")
-        shares = [Fraction(1, len(pairs))] * len(pairs)
-        sides = [laws.mixture(shares, [mechanism.law(pair[side], spec.space) for pair in pairs]) for side in (0, 1)]
-        theorem = f"exact Bayes for mixtures over {len(pairs)} equally likely sets of others (Kazan 2025, equations 2.16 to 2.19)"
-        return self.of_pairs((), Sense.EQUALS, theorem, [sides[0].against(sides[1])])
+        groups = [self._named(spec)] if self.worlds else self._by_first_entry(spec)
+        sizes = sorted({len(worlds) for worlds in groups})
+        several = f"{sizes[0]} to {sizes[-1]}" if len(sizes) > 1 else str(sizes[0])
+        worst = "" if self.worlds else ", the worst two values of the target"
+        theorem = (
+            f"exact Bayes for mixtures over {several} equally likely sets of others (Kazan 2025, equations 2.16 to 2.19){worst}"
+        )
+        return self.of_pairs((), Sense.EQUALS, theorem, [self._mixed(mechanism, spec, worlds) for worlds in groups])
 
-    def _worlds(self, spec: PrivacySpec) -> Sequence[tuple[Any, Any]]:
-        if self.worlds:
-            return [(spec.space.dataset(pair[0]), spec.space.dataset(pair[1])) for pair in self.worlds]
+    def _named(self, spec: PrivacySpec) -> list[tuple[Any, Any]]:
+        pairs = [(spec.space.dataset(pair[0]), spec.space.dataset(pair[1])) for pair in self.worlds]
+        for truth, contrary in pairs:
+            shared = spec.multiverse.share_universe(truth, contrary, spec.space)
+            if not shared or spec.distance(truth, contrary) > self.distance:
+                rule = f"holds a pair of datasets that are not of one universe within distance {self.distance}"
+                raise errors.NotReachedError("worlds", rule, "name pairs (x, x') that are neighbours")
+        return pairs
+
+    @staticmethod
+    def _mixed(mechanism: Mechanism, spec: PrivacySpec, worlds: Sequence[tuple[Any, Any]]) -> laws.Dichotomy:
+        """The laws of the release where one thing is true of the target, and where the contrary is, over the others."""
+        shares = [Fraction(1, len(worlds))] * len(worlds)
+        truth, contrary = (laws.mixture(shares, [mechanism.law(pair[side], spec.space) for pair in worlds]) for side in (0, 1))
+        return truth.against(contrary)
+
+    def _by_first_entry(self, spec: PrivacySpec) -> list[list[tuple[Any, Any]]]:
+        """For each two values of the first entry, in both orders, the pairs of datasets that differ in it alone."""
         if not spec.space.is_ordered:
             rule = f"cannot be read off a space of {spec.space.name}, which has no first entry"
             raise errors.AttackerMisfitError("worlds", rule, "name pairs (x, x') of datasets that differ in the target alone")
@@ -612,5 +624,12 @@ class Hierarchical(CountAttacker):
         if not found.complete:
             rule = "are too many to list, so that the others cannot be anything"
             raise errors.NotEnumerableError(f"datasets of {spec.space.name}", rule, "name pairs: --set 'worlds=[[X, Y]]'")
+        groups: dict[tuple[Any, Any], list[tuple[Any, Any]]] = {}
         pairs: Sequence[tuple[Any, Any]] = found.pairs
-        return [(x, y) for x, y in pairs if len(x) == len(y) and x[1:] == y[1:] and x[0] > y[0]]
+        for one, other in pairs:
+            if len(one) == len(other) and one[1:] == other[1:] and one[0] != other[0]:
+                groups.setdefault((one[0], other[0]), []).append((one, other))
+        if not groups:
+            rule = f"has no two datasets of one universe within distance {self.distance} that differ in the first entry alone"
+            raise errors.NotReachedError(f"space {spec.space.name}", rule, "name pairs: --set 'worlds=[[X, Y]]'")
+        return list(groups.values())

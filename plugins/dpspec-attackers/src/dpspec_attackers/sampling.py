@@ -132,31 +132,43 @@ class _Sampled(AttackerModel):
         )
 
     def _share(self, spec: PrivacySpec) -> Fraction:
-        if self.share is not None:
-            return self.share
         if self.population is None:
-            raise errors.AttackerMisfitError("share", "is not known", 'give share = "1/10", or the population')
+            if self.share is None:
+                raise errors.AttackerMisfitError("share", "is not known", 'give share = "1/10", or the population')
+            return self.share
+        return Fraction(self._drawn(spec, self.population), self.population)
+
+    def _drawn(self, spec: PrivacySpec, population: int) -> int:
+        """The size of the sample.
+
+        Raises:
+            AttackerMisfitError: it is larger than the population, or has another share of it than is given.
+        """
         drawn = len(next(_datasets(spec)))
-        if drawn > self.population:
-            raise errors.AttackerMisfitError("population", f"is smaller than the sample of {drawn}", value=self.population)
-        return Fraction(drawn, self.population)
+        if drawn > population:
+            raise errors.AttackerMisfitError("population", f"is smaller than the sample of {drawn}", value=population)
+        found = Fraction(drawn, population)
+        if self.share not in (None, found):
+            rule = f"is not that of a sample of {drawn} from a population of {population}, which is {found}"
+            raise errors.AttackerMisfitError("share", rule, "leave out the share or the population", value=str(self.share))
+        return drawn
 
     def _populations(self, spec: PrivacySpec) -> tuple[tuple[Hashable, ...], list[tuple[Hashable, ...]], int]:
         """The records that occur, every population but for its first record, and the size of the sample."""
         if self.population is None:
-            raise errors.AttackerMisfitError(
+            raise errors.NotReachedError(
                 "population", "is not known, so that no sample can be drawn from it", "give population = 3"
             )
         size = spec.space.cardinality()
         if size is None or size > MOST_WORLDS:
             rule = f"has more than {MOST_WORLDS:,} datasets, so that not all records are known"
             raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "ask about fewer records or categories")
-        held = list(_datasets(spec))
+        drawn, held = self._drawn(spec, self.population), list(_datasets(spec))
         records = tuple(dict.fromkeys(record for dataset in held for record in dataset))
         if len(records) ** self.population > MOST_WORLDS:
             rule = f"has more than {MOST_WORLDS:,} datasets"
             raise errors.NotEnumerableError("population", rule, "ask about fewer people or records", value=self.population)
-        return records, list(itertools.product(records, repeat=self.population - 1)), len(held[0])
+        return records, list(itertools.product(records, repeat=self.population - 1)), drawn
 
 
 @define

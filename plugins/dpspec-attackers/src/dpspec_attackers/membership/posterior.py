@@ -219,19 +219,39 @@ def posterior_cdf(pair: laws.Dichotomy, prior: exact.NumberLike, posterior: exac
 
 def two_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
     """The least e with P(|L| > e) <= failure, the outcome drawn from the left law (Kazan 2025, Definition 10)."""
+    return _least_loss(pair, failure, is_one_sided=False)
+
+
+def one_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
+    """The least e >= 0 with P(L > e) <= failure, the outcome drawn from the left law; drawn from the right one it is rarer.
+
+    >>> from dpspec.plugin import FiniteLaw
+    >>> one, other = FiniteLaw.of({"a": "1"}), FiniteLaw.of({"a": "1/2", "b": "1/2"})
+    >>> str(one_sided_loss(one.against(other), Fraction(0))), str(two_sided_loss(other.against(one), Fraction(0)))
+    ('ln(2)', 'inf')
+    """
+    return _least_loss(pair, failure, is_one_sided=True)
+
+
+def _least_loss(pair: laws.Dichotomy, failure: Fraction, *, is_one_sided: bool) -> Bracket:
     if pair.is_identical:
         return Bracket.exactly(0)
     atoms = laws.exact_atoms_of(pair)
     if atoms is not None:
-        return Bracket.exactly(_quantile(atoms, failure))
-    top = pair.max_log_ratio() | pair.reverse().max_log_ratio()
+        return Bracket.exactly(_quantile(atoms, failure, is_one_sided=is_one_sided))
+    top = pair.max_log_ratio()
+    if not is_one_sided:
+        top |= pair.reverse().max_log_ratio()
     if failure == 0:
         return top
     loss = laws.PrivacyLoss(pair)
     low, high = Fraction(0), Fraction(1)
 
     def beyond(e: Fraction) -> Bracket:
-        up, down = loss.above(e), loss.at_least(-e)
+        up = loss.above(e)
+        if is_one_sided:
+            return up
+        down = loss.at_least(-e)
         return Bracket(lower=up.lower + (-down.upper + 1), upper=up.upper + (-down.lower + 1))
 
     while beyond(high).upper > failure:
@@ -251,8 +271,8 @@ def two_sided_loss(pair: laws.Dichotomy, failure: Fraction) -> Bracket:
     return Bracket(lower=number(certain), upper=min(number(high), top.upper))
 
 
-def _quantile(atoms: tuple[tuple[Fraction, Fraction], ...], failure: Fraction) -> Number:
-    sizes = sorted(((_size(p, q), p) for p, q in atoms if p), reverse=True)
+def _quantile(atoms: tuple[tuple[Fraction, Fraction], ...], failure: Fraction, *, is_one_sided: bool) -> Number:
+    sizes = sorted(((number(0) if is_one_sided and p < q else _size(p, q), p) for p, q in atoms if p), reverse=True)
     spent = Fraction(0)
     for size, mass in sizes:
         spent += mass

@@ -36,6 +36,7 @@ from dpspec_attackers.membership.posterior import (
     highest_ratio,
     loss_bound,
     lowest_posterior,
+    one_sided_loss,
     prior_of,
     two_sided_loss,
 )
@@ -98,6 +99,24 @@ def inclusion_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     return attrs.evolve(kept, scope=f"{near.scope}, of these {len(kept.pairs)} with one {unit} record more or less")
 
 
+def one_sided_losses(
+    pairs: risks.CandidatePairs, mechanism: Mechanism, spec: PrivacySpec, failure: Fraction
+) -> tuple[Bracket, Bracket]:  # fmt: skip
+    """The largest ln(P_x/P_x') but with probability `failure`: where x has the record, which speaks for it, and where x' has.
+
+    A mechanism may speak for it and hardly ever against it: what only a dataset without the record gives excludes the record, and
+    does not show that some record is there.
+    """
+    unit = inclusion_distance(spec)[1]
+    sizes = {dataset: len(spec.space.records(dataset, unit)) for pair in pairs.pairs for dataset in pair}
+    ordered = dict.fromkeys(pair if sizes[pair[0]] > sizes[pair[1]] else pair[::-1] for pair in pairs.pairs)
+    both = (tuple(ordered), tuple(pair[::-1] for pair in ordered))
+    rise, fall = (
+        attrs.evolve(pairs, pairs=way).compare(mechanism, spec).largest(partial(one_sided_loss, failure=failure)) for way in both
+    )
+    return rise, fall
+
+
 def value_pairs(spec: PrivacySpec) -> risks.CandidatePairs:
     """The ordered pairs of datasets of one universe in which one record differs, where records may also be left out.
 
@@ -155,7 +174,7 @@ PRIORS = (Fraction(1, 100), Fraction(1, 10), Fraction(1, 2))
 class StrongMembership(AttackerModel):
     """An attacker who knows every other record and the value of the target's record, and tests whether it is included.
 
-    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
+    Each statement holds for every outcome but those of total probability `failure`, whether the target is in the data or not.
 
     Args:
         priors: probabilities of membership that the attacker believes before, in (0, 1).
@@ -200,12 +219,18 @@ class StrongMembership(AttackerModel):
         certain = tuple(found.published(partial(self._allowed, spec)))
         if found.bound is None:
             return certain
-        looked = inclusion_pairs(spec).compare(mechanism, spec)
+        pairs = inclusion_pairs(spec)
+        looked = pairs.compare(mechanism, spec)
         loss = looked.largest(partial(two_sided_loss, failure=self.failure))
-        own = self._said(looked.sense, loss, f"Kazan 2025, Theorem 27, {looked.scope}")
+        rise, fall = one_sided_losses(pairs, mechanism, spec, self.failure)
+        own = self._said(looked.sense, loss, f"Kazan 2025, Theorem 27, {looked.scope}", rise, fall)
         return (*certain, *found.left_open(own))
 
-    def _said(self, relation: Sense, loss: Bracket, theorem: str) -> tuple[RiskStatement, ...]:
+    def _said(
+        self, relation: Sense, loss: Bracket, theorem: str, rise: Bracket | None = None, fall: Bracket | None = None
+    ) -> tuple[RiskStatement, ...]:  # fmt: skip
+        """The statements from the largest loss either way, and from the largest one that speaks for membership, or against it."""
+        rise, fall = loss if rise is None else rise, loss if fall is None else fall
         often = (("probability", str(1 - self.failure)),)
         falling = {Sense.AT_MOST: Sense.AT_LEAST, Sense.AT_LEAST: Sense.AT_MOST}.get(relation, relation)
 
@@ -218,9 +243,9 @@ class StrongMembership(AttackerModel):
         for prior in self.priors:
             at = (("prior", str(prior)),)
             certain += [
-                one("largest posterior of membership", at, highest_posterior(prior, loss), relation, 1),
-                one("least posterior of membership", at, lowest_posterior(prior, loss), falling, 0),
-                one("largest posterior by prior", at, highest_ratio(prior, loss), relation, 1 / prior),
+                one("largest posterior of membership", at, highest_posterior(prior, rise), relation, 1),
+                one("least posterior of membership", at, lowest_posterior(prior, fall), falling, 0),
+                one("largest posterior by prior", at, highest_ratio(prior, rise), relation, 1 / prior),
             ]
         worst = one("largest change of the posterior", (("prior", "any"),), difference_bound(loss), relation, 1)
         return (*certain, worst, one("privacy loss", (), as_bracket(loss), relation))

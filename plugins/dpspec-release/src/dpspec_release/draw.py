@@ -421,6 +421,7 @@ class Release:
         guard: keeps the budget, and is called with the written files.
         written: the released tables, where they were written as they were drawn; `output` has none then.
         source: where the table can be read again, for a release in batches.
+        assumptions: what the promise supposes of the data and was not checked, as the table does not say it.
     """
 
     document: SpecDocument
@@ -441,6 +442,7 @@ class Release:
     guard: ReleaseGuard | None = None
     written: tuple[WrittenTable, ...] = ()
     source: TableSource | None = None
+    assumptions: tuple[str, ...] = ()
 
     @property
     def main(self) -> Countable:
@@ -553,6 +555,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
                 guard=options.guard,
                 written=written,
                 source=source,
+                assumptions=assumptions(space, unit),
             )
             return attrs.evolve(release, held=tuple(_all_held(release, unit, () if plan is None else plan.by_digest)))
         except BaseException:
@@ -690,6 +693,28 @@ def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
         check_size(space.name, len(given), least, most)
     if spec.multiverse.induced_by() is None:
         _check_universe(given, spec, unit)
+
+
+def assumptions(space: DatasetSpace, unit: str) -> tuple[str, ...]:
+    """What a promise supposes of the larger units that hold the records of a table, and what the table does not say.
+
+    Of other spaces than collections the table itself is found to be a dataset.
+
+    Args:
+        space: the dataset space.
+        unit: what a record of the table is.
+    """
+    collections = Collections.found_in(space)
+    if collections is None or unit == space.units[0]:
+        return ()
+    outer = space.units[0]
+    (least, most), each = collections.total_range(), blocks.nesting_of(space).most_within(unit, outer)
+    found = [] if each is None else [f"no {outer} has more than {errors.count(each, unit)}"]
+    if least:
+        found.append(f"the number of {outer}s is at least {least:,}")
+    if most is not None:
+        found.append(f"the number of {outer}s is at most {most:,}")
+    return tuple(f"{one} (not checked: the table does not state the {outer} of a {unit})" for one in found)
 
 
 def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:

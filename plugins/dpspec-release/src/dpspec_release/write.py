@@ -396,6 +396,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
             "scopes": [verdict.scope for verdict in judged.verdicts],
             "released_unverified": not judged.word.is_good,
         },
+        "assumptions": list(release.assumptions),
         "not_released": [str(part) for part in document.parts],
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),

@@ -29,6 +29,7 @@ from contextlib import closing
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 import attrs
@@ -160,7 +161,7 @@ class ReleasePlace:
             handle = os.open(self.private / _LOCK, flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW"), 0o600)
             self.close = weakref.finalize(self, os.close, handle)
             lock(handle)
-            if (self.private / _READY_LIST).exists():
+            if self.is_half_placed:
                 self._settle()
             shutil.rmtree(self.ready, ignore_errors=True)
             shutil.rmtree(self.spill, ignore_errors=True)
@@ -171,9 +172,10 @@ class ReleasePlace:
             raise _unwritable(self.public, problem) from None
 
     def leave(self) -> None:
-        """Give the folder back; without anything in it, it goes."""
+        """Give the folder back; without anything in it, it goes. What was not placed to the end stays, for the next run."""
         shutil.rmtree(self.spill, ignore_errors=True)
-        shutil.rmtree(self.ready, ignore_errors=True)
+        if not self.is_half_placed:
+            shutil.rmtree(self.ready, ignore_errors=True)
         with contextlib.suppress(OSError):
             if {path.name for path in self.private.iterdir()} <= {_LOCK}:
                 (self.private / _LOCK).unlink(missing_ok=True)
@@ -216,6 +218,11 @@ class ReleasePlace:
             return {name: digest for name, digest in found.items() if Path(name).name == name and isinstance(digest, str)}
         except (OSError, ValueError, AttributeError):
             return {}
+
+    @property
+    def is_half_placed(self) -> bool:
+        """Whether the placing of whole files has begun and was interrupted."""
+        return (self.private / _READY_LIST).exists()
 
     def others(self) -> tuple[str, ...]:
         """The names in the public folder that no release has placed there: they are left as they are."""
@@ -366,6 +373,9 @@ class ReleaseGuard(Protocol):
 
     def commit(self, files: Mapping[str, str]) -> None:
         """Record what is published: SHA-256 by name."""
+
+    def left(self) -> str:
+        """What a run that ended early has left of its charge, in words; empty for nothing."""
 
 
 @attrs.frozen(kw_only=True)
@@ -1095,7 +1105,7 @@ def _output(  # noqa: PLR0917 - one run with all that it needs
     guard: GuardedRun,
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
-    source = _source(folder, options)
+    source = _source(folder, options, guard.notes())
     guard.begin(document, folder, resumed=options.resume)
     options.stage("drawing")
     run = Run(source=source, workers=workers, checkpoints=folder or NoCheckpoints(), progress=options.progress)
@@ -1209,6 +1219,10 @@ class GuardedRun:
             self._guard.reserve(document)
             self._reserved = True
 
+    def notes(self) -> dict[str, str]:
+        """What a new run in stages keeps from its first moment on: a run without it was begun without an account."""
+        return {_CHARGE: self._guard.token} if self._guard is not None and self._reserved else {}
+
     def begin(self, document: SpecDocument, folder: Folder | None, *, resumed: bool) -> None:
         """Record that drawing begins, under the reservation of this run, or of the one that goes on.
 
@@ -1224,9 +1238,6 @@ class GuardedRun:
             return
         if resumed and charge is not None:
             self._guard.resume(document, charge.read_text(encoding="utf-8"))
-        elif charge is not None:
-            with whole(charge, 0o600) as part:
-                part.write_text(self._guard.token, encoding="utf-8")
         self._drawn = True
         self._guard.draw()
 
@@ -1237,13 +1248,13 @@ class GuardedRun:
                 self._guard.abandon()
 
 
-def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
-    """The source of a new run, or of the one that goes on."""
+def _source(folder: Folder | None, options: Options, notes: Mapping[str, str] = MappingProxyType({})) -> KeyedRandomness:
+    """The source of a new run, which keeps these notes, or of the one that goes on."""
     if folder is not None and options.resume:
         return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
     new: KeyedRandomness = SystemRandomness() if options.seed is None else SeededRandomness(options.seed)
     if folder is not None:
-        folder.begin(new.key)
+        folder.begin(new.key, notes)
     return new
 
 

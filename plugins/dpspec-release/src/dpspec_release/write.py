@@ -255,7 +255,7 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     The tables are written in the confidential folder, read again and compared with what was drawn, value by value. So what
     the mechanism and the invariants preserve is checked on the tables in memory, which are those of the files. Only then the
     files are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run
-    makes whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for
+    into the same folder makes whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for
     one. What is unfit is marked by a further file and inside the tables where the format can.
 
     Raises:
@@ -272,8 +272,11 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
         if release.guard is not None:
             release.guard.commit(files)
     except OSError as problem:
-        rule = f"cannot be written ({problem.strerror or problem})"
-        raise ReleaseError("directory", rule, "choose another --out", value=str(directory)) from None
+        rule, advice = f"cannot be written ({problem.strerror or problem})", "choose another --out"
+        if place.is_half_placed:
+            rule = f"was written in part ({problem.strerror or problem})"
+            advice = "give the same --out again: the next release writes the rest first"
+        raise ReleaseError("directory", rule, advice, value=str(directory)) from None
     else:
         if release.run is not None:
             release.run.finish()

@@ -188,7 +188,7 @@ def test_a_run_goes_on_under_its_charge(account, files, drawn):
     second.draw()
     second.commit({"report.json": "0" * 64})
     assert states(account) == ["committed"]
-    with pytest.raises(ChargeStateError, match="is committed.*another release with another charge"):
+    with pytest.raises(ChargeStateError, match=r"is committed.*another release with another charge"):
         AccountGuard(account).resume(dp.read(files[1]), first.token)
 
 

@@ -330,7 +330,7 @@ def test_a_count_of_households_is_not_taken_from_persons(tmp_path, unverified):
     ("", []),
 ])  # fmt: skip
 def test_what_a_table_of_persons_does_not_say_of_households_is_stated(tmp_path, capsys, sizes, supposed):
-    """Twelve persons may be one household: with at most two in each, the claim is verified, and nothing said that this is assumed."""
+    """Twelve persons may be one household. The claim is verified with at most two in each, and nothing stated this assumption."""
     space = HOMES["space"].replace("most = 1\nmembers = 2", sizes)
     promised = {**HOMES, "space": space, "unit": "household" if "members" in sizes else "person"}
     path, table = noisy(tmp_path, promised, ["region,sex", *["a,f", "b,m"] * 6])

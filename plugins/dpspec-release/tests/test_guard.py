@@ -173,9 +173,10 @@ def test_a_run_that_ended_before_it_drew_belongs_to_its_account(files, monkeypat
     def ended(*_, **__):
         raise Killed
 
-    with monkeypatch.context() as patch, pytest.raises(Killed):
-        patch.setattr(GuardedRun, "begin", ended) if at_begin else patch.setattr(Recorder, "draw", ended)
-        release(files, Recorder(Logged.log))
+    with monkeypatch.context() as patch:
+        patch.setattr(*((GuardedRun, "begin") if at_begin else (Recorder, "draw")), ended)
+        with pytest.raises(Killed):
+            release(files, Recorder(Logged.log))
     assert "mechanism" not in Logged.log
     with pytest.raises(ReleaseError, match="was charged to an account"):
         release(files, None, resume=True)

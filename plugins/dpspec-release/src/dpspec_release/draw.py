@@ -74,11 +74,10 @@ from dpspec.plugin.releases import (
     TableSource,
     UnverifiedReleaseError,
     Workers,
-    check_size,
+    check_dataset,
     count_cells,
     counts_exposing,
     dataset_in,
-    dataset_of_records,
     default_memory,
     exposed_records,
     flags,
@@ -690,17 +689,7 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
 
 def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
     """Refuse a table that is no dataset of the space, and one about which nothing is promised."""
-    space, collections = spec.space, Collections.found_in(spec.space)
-    if collections is None:
-        names = [a.name for a in given.attributes]
-        kinds = Counter({tuple(cell): count for cell, count in given.cells(names).by_category().items()})
-        dataset_of_records(list(kinds.elements()), space, unit)
-    else:
-        least, most = collections.total_range()
-        if unit != space.units[0]:  # of units that some record holds, a table may have none
-            each = blocks.nesting_of(space).most_within(unit, space.units[0])
-            least, most = 0, None if most is None or each is None else most * each
-        check_size(space.name, len(given), least, most)
+    check_dataset(given, spec.space, unit)
     if spec.multiverse.induced_by() is None:
         _check_universe(given, spec, unit)
 

@@ -255,8 +255,8 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     The tables are written in the confidential folder, read again and compared with what was drawn, value by value. So what
     the mechanism and the invariants preserve is checked on the tables in memory, which are those of the files. Only then the
     files are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run
-    into the same folder makes whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for
-    one. What is unfit is marked by a further file and inside the tables where the format can.
+    into the same folder makes whole; the report holds the digests of its tables, so a table and a report of two different runs
+    cannot be taken for one. What is unfit is marked by a further file and inside the tables where the format can.
 
     Raises:
         ReleaseError: the directory cannot be written, or is not that of the draw.

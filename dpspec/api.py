@@ -78,13 +78,18 @@ def read_table(specification: Specification, table: GivenTable) -> Table:
 
     Raises:
         TableError and its kin: the table cannot be read, or does not fit the space.
+        NotInSpaceError: it has fewer or more records than the space allows.
     """
     from dpspec.extension.loader import installed
+    from dpspec.risks.engine import check_dataset
     from dpspec.specfile.table_input import given_table, table_file
 
     document = as_document(specification)
+    space = document.spec.space
     with table_file(table) as name:
-        return given_table(name, document, document.spec.space.units[0], installed().registry, _unseen)
+        found = given_table(name, document, space.units[0], installed().registry, _unseen)
+    check_dataset(found, space, space.units[0])
+    return found
 
 
 def _unseen(done: int, total: int) -> None:

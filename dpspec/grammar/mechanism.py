@@ -187,6 +187,9 @@ class Mechanism(Promising, ABC):
             ReleaseError: when the mechanism has no exact sampler (continuous noise cannot be drawn exactly).
             TableError: when the table does not fit the space.
         """
+        if type(self).run is not Mechanism.run:
+            rule = "releases several tables, where the mechanism around it releases one"
+            raise ReleaseError(self.name, rule, "put that mechanism around each of its parts, if this is what is promised")
         raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
 
     def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:

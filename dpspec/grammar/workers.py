@@ -21,6 +21,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
@@ -143,8 +144,12 @@ class Folder(Checkpoints):
     def __init__(self, path: Path, identity: Mapping[str, Any]) -> None:
         self.path, self._identity = path, {"format": FORMAT, **identity}
 
-    def begin(self, key: bytes) -> None:
+    def begin(self, key: bytes, notes: Mapping[str, str] = MappingProxyType({})) -> None:
         """Write down which run this is, and its key, before anything is drawn.
+
+        Args:
+            key: the key of its randomness.
+            notes: texts by file name that are there before the run can be gone on with.
 
         Raises:
             ReleaseError: a run is there already.
@@ -158,6 +163,9 @@ class Folder(Checkpoints):
         private_folder(self.path)
         with whole(self.path / _KEY, 0o600) as part:
             part.write_bytes(key)
+        for name, text in notes.items():
+            with whole(self.path / name, 0o600) as part:
+                part.write_text(text, encoding="utf-8")
         with whole(self.path / _RUN, 0o600) as part:
             part.write_text(json.dumps(self._identity, indent=2) + "\n", encoding="utf-8")
 

@@ -22,7 +22,6 @@ from dpspec.base.files import check_regular, flags, lock, private_folder, to_dis
 from dpspec.base.memory import default_memory, read_size, size_text, spare_address_space
 from dpspec.base.params import evolve
 from dpspec.base.randomness import KeyedRandomness, SeededRandomness, SystemRandomness
-from dpspec.blocks.multisets import check_size
 from dpspec.blocks.parts import Collections, own_attributes
 from dpspec.blocks.space import MEMBERS
 from dpspec.extension.hooks import Provenance
@@ -44,7 +43,7 @@ from dpspec.grammar.tables import (
 )
 from dpspec.grammar.workers import Folder, NoCheckpoints, Output, Run, Workers, nobody
 from dpspec.report.terminal import grid
-from dpspec.risks.engine import dataset_in, dataset_of_records
+from dpspec.risks.engine import check_dataset, dataset_in
 from dpspec.risks.exposure import MOST_KINDS, ExposedRecords, counts_exposing, exposed_records
 from dpspec.specfile.reader import REPORT, SIZE_LIMIT, is_id
 from dpspec.specfile.table_input import (
@@ -93,12 +92,11 @@ __all__ = [
     "UnverifiedReleaseError",
     "Workers",
     "cells_wanted",
+    "check_dataset",
     "check_regular",
-    "check_size",
     "count_cells",
     "counts_exposing",
     "dataset_in",
-    "dataset_of_records",
     "default_memory",
     "evolve",
     "exposed_records",

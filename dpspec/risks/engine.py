@@ -44,13 +44,14 @@ from dpspec.base.work import limited
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multisets import CELLS_LISTED, all_records, check_size, count_records
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import Collections, own_attributes
+from dpspec.blocks.parts import Collections, nesting_of, own_attributes
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense, Tolerance
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import LawsOnTables, Mechanism, SimulatedOnTables, states_itself
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.table_counts import Countable
 from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout, fitted
 
@@ -415,10 +416,34 @@ def dataset_in(table: Table, space: DatasetSpace) -> Dataset:
         return _of_households(table, space)
     if any(a.name == MEMBERS for a in space.attributes_of(space.units[0])):
         return space.dataset([(record, ()) for record in table.records()])
-    collections = Collections.found_in(space)
-    if collections is not None:
-        check_size(space.name, len(table), *collections.total_range())
+    if Collections.found_in(space) is not None:
+        check_dataset(table, space, space.units[0])
     return dataset_of_records(list(table.records()), space, space.units[0])
+
+
+def check_dataset(table: Countable, space: DatasetSpace, unit: str) -> None:
+    """Refuse a table of one unit that is no dataset of a space; no dataset is made of it where any collection is one.
+
+    Args:
+        table: the records, or what was counted of them.
+        space: the space.
+        unit: what a record of the table is.
+
+    Raises:
+        NotInSpaceError: it has fewer or more records than the space allows.
+        TableError: it is no dataset.
+    """
+    collections = Collections.found_in(space)
+    if collections is None:
+        names = [a.name for a in table.attributes]
+        kinds = Counter({tuple(cell): count for cell, count in table.cells(names).by_category().items()})
+        dataset_of_records(list(kinds.elements()), space, unit)
+        return
+    least, most = collections.total_range()
+    if unit != space.units[0]:  # of units that some record holds, a table may have none
+        each = nesting_of(space).most_within(unit, space.units[0])
+        least, most = 0, None if most is None or each is None else most * each
+    check_size(space.name, len(table), least, most)
 
 
 def dataset_of_records(records: Sequence[tuple[str, ...]], space: DatasetSpace, unit: str) -> Dataset:

@@ -1,6 +1,7 @@
 """The risk engine: rows matched, sides left open, assumptions shown, plugins kept to their contract."""
 
 import re
+from functools import partial
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -233,3 +234,36 @@ def test_a_table_is_the_dataset_with_its_records_or_none_and_no_record_is_quoted
     with pytest.raises(DpspecError) as raised:
         dataset_in(table, space)
     assert not {"ann", "yes", "m"} & {*re.findall(r"\w+", str(raised.value))}
+
+
+# --- tables that are no dataset of the space --------------------------------------------------------
+
+
+RECORDS = {"type": "records", "attributes": [{"name": "town", "categories": ["a", "b"]}]}
+USERS = {
+    "type": "element-records", "users": ["ann", "bob"], "elements": [{"name": "town", "categories": ["a", "b"]}],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("space", "rows"), [
+    ({**RECORDS, "most": 2}, ["town", "a", "a", "b"]),
+    ({**RECORDS, "least": 4}, ["town", "a", "a", "b"]),
+    (USERS, ["user,town", "ann,a", "ann,b", "bob,b"]),
+], ids=["more than most", "fewer than least", "a user twice"])  # fmt: skip
+def test_a_table_that_is_no_dataset_of_the_space_has_no_numbers(tmp_path, space, rows):
+    """`attack` and `tradeoff` gave numbers of a table of which the space has none as those of this table, and as exact."""
+    path, unit = tmp_path / "table.csv", rows[0].split(",")[0] if "user" in rows[0] else "person"
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    query = {"type": "marginal", "attributes": ["town"], "unit": unit}
+    noise = {"type": "geometric", "queries": [query], "sensitivity": 2, "epsilon": 1, "neighbours": "replace-one", "unit": unit}
+    file = dp.build(
+        id="towns", title="Towns", space=space, multiverse={"invariants": []}, input_divergence={"type": "hamming", "unit": unit},
+        output_divergence={"type": "mult"}, budget={"epsilon": 1}, mechanism=noise,
+    )  # fmt: skip
+    for asked in (
+        partial(dp.read_table, file, path),
+        partial(dp.attack, file, path, secret=["town"], targets=2, seed=1),
+        partial(dp.tradeoff, file, table=path, statistic="marginal:town", metric="mae", exchange=["town"]),
+    ):
+        with pytest.raises(DpspecError, match=r"must have a size in|cannot be read as a dataset"):
+            asked()

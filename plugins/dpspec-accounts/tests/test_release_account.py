@@ -14,6 +14,7 @@ from dpspec_accounts.account import Account, OverCapError
 from dpspec_accounts.errors import AccountError, ChargeStateError
 from dpspec_accounts.guard import AccountGuard, guard
 from dpspec_accounts.verification import verify_events
+from dpspec_release import draw
 
 import dpspec as dp
 
@@ -110,6 +111,29 @@ def test_another_specification_in_the_file_is_the_one_that_is_charged(account, f
     assert str(account.balance().total.value) == "ln(4)"
 
 
+@pytest.mark.parametrize(("owner", "step", "state", "told"), [
+    (AccountGuard, "reserve", [], ""),
+    (draw.GuardedRun, "begin", ["void"], ""),
+    (draw, "_guarded", ["drawn"], "a.db stays drawn and counts: drawing had begun"),
+    (Account, "commit", ["drawn"], "a.db stays drawn and counts: the release is written, and this could not be"),
+    (draw.ReleasePlace, "leave", ["committed"], "a.db is committed: the release is written"),
+])  # fmt: skip
+def test_an_interruption_says_what_it_leaves_in_the_account(
+    account, files, tmp_path, run, monkeypatch, owner, step, state, told
+):
+    """It said that it was interrupted, and nothing of what is spent."""
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(owner, step, interrupted)
+    ran = run("release", files[1], files[2], "--out", tmp_path / "out", "--account", tmp_path / "a.db")
+    assert ran.code == 130
+    assert states(account) == state
+    assert told in ran.err
+    assert ("charge" in ran.err) == bool(told)
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_release_that_ends_anywhere_is_counted_when_it_shows_something(files, tmp_path, step):
@@ -164,7 +188,7 @@ def test_a_run_goes_on_under_its_charge(account, files, drawn):
     second.draw()
     second.commit({"report.json": "0" * 64})
     assert states(account) == ["committed"]
-    with pytest.raises(ChargeStateError, match="is committed"):
+    with pytest.raises(ChargeStateError, match=r"is committed.*another release with another charge"):
         AccountGuard(account).resume(dp.read(files[1]), first.token)
 
 

@@ -3,6 +3,7 @@
 import itertools
 import json
 import random
+import re
 
 import polars as pl
 import pytest
@@ -91,6 +92,30 @@ def test_a_codebook_gives_nothing_away(run, tmp_path):
 
     found = read_table(table, document.spec.space.attributes, formats, layout=document.layout)
     assert list(found.records()) == [("male", "minor"), ("female", "adult"), ("male", "old")]
+
+
+def test_a_comment_of_the_file_has_no_count_of_the_table(run, tmp_path):
+    """With a codebook for all attributes nothing was marked, but the file had the numbers of texts and records of a column."""
+    rows = "".join(f"f,{n % 83}\n" if n % 7 == 0 else f"m,text {n % 83}\n" for n in range(581))
+    codes = written(tmp_path, "column,value,label\nsex,f,female\nsex,m,male\n", "codes.csv")
+    spec, done = begin(run, tmp_path, written(tmp_path, "sex,note\n" + rows), "--codebook", codes)
+    assert "READ OFF" not in spec.read_text(encoding="utf-8")
+    for text in (spec.read_text(encoding="utf-8"), done.out):
+        assert "holds more than 60 different texts, and numbers: declare them in a codebook" in text
+        assert not {"166", "83", "581"} & {*re.findall(r"\d+", text)}
+
+
+def test_a_nesting_that_was_found_is_marked_as_read_off_the_table(run, tmp_path):
+    """The codebook says nothing of it, and the comment was neither marked nor warned about."""
+    codes = "column,value\n" + "".join(f"tract,T{t}\n" for t in range(8)) + "county,C0\ncounty,C1\n"
+    codes += "age,0..\n" + "".join(f"block,B{t}{b}\n" for t in range(8) for b in range(3))
+    table = written(tmp_path, GEOGRAPHY)
+    spec, done = begin(run, tmp_path, table, "--codebook", written(tmp_path, codes, "codes.csv"), "--no-ask")
+    text = spec.read_text(encoding="utf-8")
+    assert "# READ OFF THE TABLE: each tract lies in one county of it" in text
+    assert "which attribute lies in which was READ OFF THE TABLE" in text
+    assert "comments of the file state 2 nestings of attributes, read off the table" in done.out
+    assert "observed" not in text
 
 
 @pytest.mark.parametrize(

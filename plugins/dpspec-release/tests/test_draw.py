@@ -10,7 +10,9 @@ from collections import Counter
 import polars as pl
 import pytest
 from dpspec_release.draw import UNFIT
+from dpspec_release.text import released
 from dpspec_release.write import write_utility
+from rich.console import Console
 
 import dpspec as dp
 from dpspec import installed
@@ -320,3 +322,33 @@ def test_a_count_of_households_is_not_taken_from_persons(tmp_path, unverified):
     with pytest.raises(TableError, match="reads more of the space households") as raised:
         dp.release(path, table, tmp_path / "out", unverified=True)
     assert "=f" not in str(raised.value)
+
+
+@pytest.mark.parametrize(("sizes", "supposed"), [
+    ("members = 2", ["no household has more than 2 persons"]),
+    ("least = 1\nmost = 9", ["the number of households is at least 1", "the number of households is at most 9"]),
+    ("", []),
+])  # fmt: skip
+def test_what_a_table_of_persons_does_not_say_of_households_is_stated(tmp_path, capsys, sizes, supposed):
+    """Twelve persons may be one household. The claim is verified with at most two in each, and nothing stated this assumption."""
+    space = HOMES["space"].replace("most = 1\nmembers = 2", sizes)
+    promised = {**HOMES, "space": space, "unit": "household" if "members" in sizes else "person"}
+    path, table = noisy(tmp_path, promised, ["region,sex", *["a,f", "b,m"] * 6])
+    path.write_text(path.read_text(encoding="utf-8").replace('"hamming"', '"symmetric-difference"'), encoding="utf-8")
+    expected = [f"{one} (not checked: the table does not state the household of a person)" for one in supposed]
+    report = dp.release(path, table, tmp_path / "out")
+    assert report["fit_for_publication"]
+    assert report["assumptions"] == expected
+    assert json.loads((tmp_path / "out" / "report.json").read_text(encoding="utf-8"))["assumptions"] == expected
+    Console(width=300).print(*released(report, "out"))
+    assert capsys.readouterr().out.count("assumes") == len(expected)
+
+
+def test_of_households_with_their_persons_nothing_is_assumed(tmp_path):
+    path, _ = noisy(tmp_path, {**HOMES, "space": HOMES["space"].replace("most = 1", ""), "row": "household"}, [])
+    path.write_text(path.read_text(encoding="utf-8").replace('"hamming"', '"symmetric-difference"'), encoding="utf-8")
+    folder = tmp_path / "homes"
+    folder.mkdir()
+    (folder / "households.csv").write_text("household_id,region\n7,a\n8,b\n", encoding="utf-8")
+    (folder / "persons.csv").write_text("household_id,sex\n8,m\n7,f\n8,m\n", encoding="utf-8")
+    assert dp.release(path, folder, tmp_path / "out")["assumptions"] == []

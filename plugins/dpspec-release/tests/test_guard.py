@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import attrs
 import pytest
-from dpspec_release.draw import Options, draw
+from dpspec_release.draw import GuardedRun, Options, draw
 from dpspec_release.write import write
 
 from dpspec import installed
@@ -164,6 +164,25 @@ def test_a_run_without_an_account_does_not_go_on_in_one(files, monkeypatch):
     with pytest.raises(ReleaseError, match="was not begun with an account"):
         release(files, Recorder(Logged.log), resume=True)
     assert Logged.log == ["mechanism"]
+
+
+@pytest.mark.parametrize("at_begin", [False, True])
+def test_a_run_that_ended_before_it_drew_belongs_to_its_account(files, monkeypatch, at_begin):
+    """Ended between its key and its charge, it was said to have no account: what followed this advice was never charged."""
+
+    def ended(*_, **__):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((GuardedRun, "begin") if at_begin else (Recorder, "draw")), ended)
+        with pytest.raises(Killed):
+            release(files, Recorder(Logged.log))
+    assert "mechanism" not in Logged.log
+    with pytest.raises(ReleaseError, match="was charged to an account"):
+        release(files, None, resume=True)
+    Logged.log.clear()
+    release(files, Recorder(Logged.log), resume=True)
+    assert Logged.log == ["resume", "draw", "mechanism", "commit"]
 
 
 def test_a_commit_that_fails_leaves_the_run_to_be_repeated(files):

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from dpspec_release.draw import Options, draw
+from dpspec_release.draw import Options, ReleasePlace, draw
 from dpspec_release.write import write
 
 import dpspec as dp
@@ -357,6 +357,40 @@ def test_an_interrupted_write_leaves_what_was_there(monkeypatch, spec, table, tm
     with pytest.raises((KeyboardInterrupt, ReleaseError)):
         write(release, registry, tmp_path / "out")
     assert {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()} == old
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, OSError(28, "No space left on device")])
+@pytest.mark.parametrize("placed", [0, 1, 2])
+def test_files_that_were_placed_in_part_are_placed_by_the_next_run(monkeypatch, spec, table, tmp_path, problem, placed):
+    """What was not placed was removed: a report of one run lay by the table of another, and no run made them whole."""
+    registry, out = installed().registry, tmp_path / "out"
+    write(draw(read(spec), str(table), registry, out, Options(unverified=True, seed=1)), registry, out)
+    old = {path.name: path.read_bytes() for path in out.iterdir()}
+    release = draw(read(spec), str(table), registry, out, Options(unverified=True, seed=2))
+    move, moved = Path.replace, []
+
+    def some(self, target):
+        if Path(target).parent == out:
+            if len(moved) == placed:
+                raise problem
+            moved.append(self.name)
+        return move(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", some)
+        with pytest.raises((KeyboardInterrupt, ReleaseError)) as raised:
+            write(release, registry, out)
+    if isinstance(problem, OSError):
+        assert "was written in part" in str(raised.value)
+    assert len(moved) == placed
+    assert {name for name, content in old.items() if (out / name).read_bytes() != content} <= {*moved}
+    again = ReleasePlace(out, tmp_path / "no table")
+    again.open()
+    again.leave()
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert report["randomness"] == "seed 2"
+    assert all(hashlib.sha256((out / row["file"]).read_bytes()).hexdigest() == row["sha256"] for row in report["released"])
+    assert not release.place.is_half_placed
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from dpspec import SpecDocument
 from dpspec_accounts.account import Account, text_of
 from dpspec_accounts.errors import AccountError, ChargeStateError
 from dpspec_accounts.fitting import fitted
-from dpspec_accounts.history import DRAWN, RESERVED, Charge
+from dpspec_accounts.history import COMMITTED, DRAWN, RESERVED, Charge
 
 
 class AccountGuard:
@@ -24,6 +24,7 @@ class AccountGuard:
         self._account, self._period = account, period
         self._number: int | None = None
         self._state = RESERVED
+        self._written = False
 
     def __str__(self) -> str:
         return f"charged as charge {self._number} of {self._account.name}"
@@ -38,6 +39,18 @@ class AccountGuard:
         if self._number is None:
             raise ChargeStateError("charge", "is not reserved", "reserve it before it is drawn")
         return self._number
+
+    def left(self) -> str:
+        """What a release that ended early has left in the account; empty for nothing."""
+        if self._number is None:
+            return ""
+        charge = f"charge {self._number} of {self._account.name}"
+        if self._state == RESERVED:
+            return f"{charge} stays reserved and counts: `dpspec account void` gives it back if nothing runs under it"
+        if self._state == DRAWN:
+            why = "the release is written, and this could not be recorded" if self._written else "drawing had begun"
+            return f"{charge} stays drawn and counts: {why}"
+        return f"{charge} is committed: the release is written" if self._state == COMMITTED else ""
 
     @property
     def token(self) -> str:
@@ -77,10 +90,11 @@ class AccountGuard:
 
     def abandon(self) -> None:
         """Give the reservation back."""
-        self._account.void(self.number, "the release ended before it drew")
+        self._state = self._account.void(self.number, "the release ended before it drew").state
 
     def commit(self, files: Mapping[str, str]) -> None:
         """Record what was written."""
+        self._written = True
         self._state = self._account.commit(self.number, files).state
 
 
@@ -95,6 +109,9 @@ def _found(token: str, account: str) -> int | None:
 
 
 def _check_open(charge: Charge) -> None:
+    if charge.state == COMMITTED:
+        advice = "the release is written: delete the unfinished run; to begin anew is another release with another charge"
+        raise ChargeStateError(f"charge {charge.number}", "is committed", advice)
     if charge.state not in (RESERVED, DRAWN):
         raise ChargeStateError(f"charge {charge.number}", f"is {charge.state}", "delete the unfinished run and begin anew")
 

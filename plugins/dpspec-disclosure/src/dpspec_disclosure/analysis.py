@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import dpspec as dp
 from dpspec.plugin import Bracket, Marginal, ParameterError, blocks, errors, exact, number, params, tables
 from dpspec.plugin.applications import count
-from dpspec.plugin.releases import check_size
 from dpspec_disclosure.changes import Change, changes
 from dpspec_disclosure.design_risk import TABLE, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposure, Share, each_attribute
@@ -76,7 +75,6 @@ def exposure(
         return dp.CommandAnswer("exposure", 0, content, lambda: _changes_text(name, published, found))
     unit = unit_of_records(spec.space, published)
     given, sizes = dp.read_table(document, table), blocks.sizes_of(spec.space)
-    check_size(spec.space.name, len(given), *sizes)
     chosen = _chosen(unit, given.attributes, secret, known, unknown)
     mechanism = None if isinstance(document, dp.PrivacySpec) or document.mechanism is None else document
     return _with_table(name, unit, published, given, sizes, chosen, unknown, mechanism)

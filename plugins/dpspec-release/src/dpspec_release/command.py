@@ -165,10 +165,15 @@ def release(  # noqa: PLR0917 - one argument for each option
         stage=progress.entitle,
         guard=guard,
     )
-    drawn = engine.draw(document, table, registry, Path(out), options)
-    others = drawn.place.others()
-    progress.entitle("writing")
-    data = write(drawn, registry, Path(out))
+    try:
+        drawn = engine.draw(document, table, registry, Path(out), options)
+        others = drawn.place.others()
+        progress.entitle("writing")
+        data = write(drawn, registry, Path(out))
+    except BaseException:
+        if guard is not None and guard.left():
+            click.echo(harmless(guard.left()), err=True)
+        raise
     if utility:
         data["utility"] = write_utility(drawn)
     notes = [] if data["warning"] is None else [data["warning"]]

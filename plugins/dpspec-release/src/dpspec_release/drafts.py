@@ -107,6 +107,11 @@ class Draft:
         if self.bare:
             found.append(f"in up to {count(self.bare, 'record')} nothing stands at all: an empty line is no record, take it out")
         found += [f"the codebook of {named(name)} may not name every value that occurs" for name in self.uncovered]
+        if self.nested:
+            found.append(
+                f"comments of the file state {count(len(self.nested), 'nesting')} of attributes, read off the table: "
+                "remove them, or give those that hold by definition with --within"
+            )
         if self.layout.observed:
             found.append(
                 f"the categories of {count(len(self.layout.observed), 'attribute')} were read off the table: which values occur "
@@ -246,7 +251,7 @@ def draft(path: Path, formats: Formats, *, columns: Sequence[str] = (), codebook
 
 
 def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911 - one end for each cause
-    """Why a column cannot become an attribute; None where it can."""
+    """Why a column cannot become an attribute, without a number that was counted in it; None where it can."""
     if column.unreadable is not None:
         return column.unreadable
     if not column.name.strip():
@@ -259,8 +264,8 @@ def _no_attribute(column: ColumnSeen, rows: int) -> str | None:  # noqa: PLR0911
     if column.distinct == rows and rows > MOST_LISTED and (column.plain or not every_number):
         return "is different in each record, as an identifier is"
     if not every_number and column.values is None:
-        mixed = f", {column.numbers:,} records of them numbers" if column.numbers else ""
-        return f"holds {column.distinct:,} different texts{mixed}: declare them in a codebook"
+        mixed = ", and numbers" if column.numbers else ""  # without their counts: the reason is written into the file
+        return f"holds more than {MOST_LISTED} different texts{mixed}: declare them in a codebook"
     if column.values is None and max(abs(column.low or 0), abs(column.high or 0)) >= _LARGEST:
         return "holds numbers of more than 15 digits"
     if column.values is not None and any(len(value) > LONGEST for value in column.values):
@@ -541,6 +546,9 @@ def _lines(found: Draft, identity: str, unit: str) -> Iterator[str]:
         yield "# CAREFUL: categories, ranges and nestings below were READ OFF THE TABLE. Which values occur in it, and how"
         yield "# large they are, are facts about the people in it. Replace them by a codebook or a classification that was"
         yield "# there before the data, and take the attribute out of `observed` in [table]; until then `dpspec lint` warns."
+    if found.nested:
+        yield "#"
+        yield "# CAREFUL: which attribute lies in which was READ OFF THE TABLE as well: a comment is published with the file."
     yield from (
         "",
         "schema = 1",
@@ -573,8 +581,8 @@ def _attribute(attribute: Attribute, found: Draft) -> Iterator[str]:
     yield f"# {read}{found.remarks[attribute.name]}"
     for fine, coarse in found.nested:
         if fine == attribute.name:
-            lies = f"Each {_comment(fine)} lies in one {_comment(coarse)} of the table"
-            yield f"# {lies}; where that is so by definition: --within FINER=COARSER"
+            lies = f"each {_comment(fine)} lies in one {_comment(coarse)} of it"
+            yield f"# READ OFF THE TABLE: {lies}; where that is so by definition: --within FINER=COARSER, else remove this line"
     yield "[[space.attributes]]"
     yield f"name = {_quoted(attribute.name)}"
     if attribute.column is not None:

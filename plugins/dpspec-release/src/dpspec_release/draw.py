@@ -29,6 +29,7 @@ from contextlib import closing
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol, cast
 
 import attrs
@@ -73,11 +74,10 @@ from dpspec.plugin.releases import (
     TableSource,
     UnverifiedReleaseError,
     Workers,
-    check_size,
+    check_dataset,
     count_cells,
     counts_exposing,
     dataset_in,
-    dataset_of_records,
     default_memory,
     exposed_records,
     flags,
@@ -160,7 +160,7 @@ class ReleasePlace:
             handle = os.open(self.private / _LOCK, flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW"), 0o600)
             self.close = weakref.finalize(self, os.close, handle)
             lock(handle)
-            if (self.private / _READY_LIST).exists():
+            if self.is_half_placed:
                 self._settle()
             shutil.rmtree(self.ready, ignore_errors=True)
             shutil.rmtree(self.spill, ignore_errors=True)
@@ -171,9 +171,10 @@ class ReleasePlace:
             raise _unwritable(self.public, problem) from None
 
     def leave(self) -> None:
-        """Give the folder back; without anything in it, it goes."""
+        """Give the folder back; without anything in it, it goes. What was not placed to the end stays, for the next run."""
         shutil.rmtree(self.spill, ignore_errors=True)
-        shutil.rmtree(self.ready, ignore_errors=True)
+        if not self.is_half_placed:
+            shutil.rmtree(self.ready, ignore_errors=True)
         with contextlib.suppress(OSError):
             if {path.name for path in self.private.iterdir()} <= {_LOCK}:
                 (self.private / _LOCK).unlink(missing_ok=True)
@@ -216,6 +217,11 @@ class ReleasePlace:
             return {name: digest for name, digest in found.items() if Path(name).name == name and isinstance(digest, str)}
         except (OSError, ValueError, AttributeError):
             return {}
+
+    @property
+    def is_half_placed(self) -> bool:
+        """Whether the placing of whole files has begun and was interrupted."""
+        return (self.private / _READY_LIST).exists()
 
     def others(self) -> tuple[str, ...]:
         """The names in the public folder that no release has placed there: they are left as they are."""
@@ -367,6 +373,9 @@ class ReleaseGuard(Protocol):
     def commit(self, files: Mapping[str, str]) -> None:
         """Record what is published: SHA-256 by name."""
 
+    def left(self) -> str:
+        """What a run that ended early has left of its charge, in words; empty for nothing."""
+
 
 @attrs.frozen(kw_only=True)
 class Options:
@@ -421,6 +430,7 @@ class Release:
         guard: keeps the budget, and is called with the written files.
         written: the released tables, where they were written as they were drawn; `output` has none then.
         source: where the table can be read again, for a release in batches.
+        assumptions: what the promise supposes of the data and was not checked, as the table does not say it.
     """
 
     document: SpecDocument
@@ -441,6 +451,7 @@ class Release:
     guard: ReleaseGuard | None = None
     written: tuple[WrittenTable, ...] = ()
     source: TableSource | None = None
+    assumptions: tuple[str, ...] = ()
 
     @property
     def main(self) -> Countable:
@@ -553,6 +564,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
                 guard=options.guard,
                 written=written,
                 source=source,
+                assumptions=assumptions(space, unit),
             )
             return attrs.evolve(release, held=tuple(_all_held(release, unit, () if plan is None else plan.by_digest)))
         except BaseException:
@@ -677,19 +689,31 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
 
 def _check_records(given: Countable, spec: PrivacySpec, unit: str) -> None:
     """Refuse a table that is no dataset of the space, and one about which nothing is promised."""
-    space, collections = spec.space, Collections.found_in(spec.space)
-    if collections is None:
-        names = [a.name for a in given.attributes]
-        kinds = Counter({tuple(cell): count for cell, count in given.cells(names).by_category().items()})
-        dataset_of_records(list(kinds.elements()), space, unit)
-    else:
-        least, most = collections.total_range()
-        if unit != space.units[0]:  # of units that some record holds, a table may have none
-            each = blocks.nesting_of(space).most_within(unit, space.units[0])
-            least, most = 0, None if most is None or each is None else most * each
-        check_size(space.name, len(given), least, most)
+    check_dataset(given, spec.space, unit)
     if spec.multiverse.induced_by() is None:
         _check_universe(given, spec, unit)
+
+
+def assumptions(space: DatasetSpace, unit: str) -> tuple[str, ...]:
+    """What a promise supposes of the larger units that hold the records of a table, and what the table does not say.
+
+    Of other spaces than collections the table itself is found to be a dataset.
+
+    Args:
+        space: the dataset space.
+        unit: what a record of the table is.
+    """
+    collections = Collections.found_in(space)
+    if collections is None or unit == space.units[0]:
+        return ()
+    outer = space.units[0]
+    (least, most), each = collections.total_range(), blocks.nesting_of(space).most_within(unit, outer)
+    found = [] if each is None else [f"no {outer} has more than {errors.count(each, unit)}"]
+    if least:
+        found.append(f"the number of {outer}s is at least {least:,}")
+    if most is not None:
+        found.append(f"the number of {outer}s is at most {most:,}")
+    return tuple(f"{one} (not checked: the table does not state the {outer} of a {unit})" for one in found)
 
 
 def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:
@@ -1070,7 +1094,7 @@ def _output(  # noqa: PLR0917 - one run with all that it needs
     guard: GuardedRun,
 ) -> Output:
     """What one run gives; an unfinished run that cannot be gone on with is forgotten."""
-    source = _source(folder, options)
+    source = _source(folder, options, guard.notes())
     guard.begin(document, folder, resumed=options.resume)
     options.stage("drawing")
     run = Run(source=source, workers=workers, checkpoints=folder or NoCheckpoints(), progress=options.progress)
@@ -1184,6 +1208,10 @@ class GuardedRun:
             self._guard.reserve(document)
             self._reserved = True
 
+    def notes(self) -> dict[str, str]:
+        """What a new run in stages keeps from its first moment on: a run without it was begun without an account."""
+        return {_CHARGE: self._guard.token} if self._guard is not None and self._reserved else {}
+
     def begin(self, document: SpecDocument, folder: Folder | None, *, resumed: bool) -> None:
         """Record that drawing begins, under the reservation of this run, or of the one that goes on.
 
@@ -1199,9 +1227,6 @@ class GuardedRun:
             return
         if resumed and charge is not None:
             self._guard.resume(document, charge.read_text(encoding="utf-8"))
-        elif charge is not None:
-            with whole(charge, 0o600) as part:
-                part.write_text(self._guard.token, encoding="utf-8")
         self._drawn = True
         self._guard.draw()
 
@@ -1212,13 +1237,13 @@ class GuardedRun:
                 self._guard.abandon()
 
 
-def _source(folder: Folder | None, options: Options) -> KeyedRandomness:
-    """The source of a new run, or of the one that goes on."""
+def _source(folder: Folder | None, options: Options, notes: Mapping[str, str] = MappingProxyType({})) -> KeyedRandomness:
+    """The source of a new run, which keeps these notes, or of the one that goes on."""
     if folder is not None and options.resume:
         return KeyedRandomness(folder.resume(), fit_for_publication=options.seed is None)
     new: KeyedRandomness = SystemRandomness() if options.seed is None else SeededRandomness(options.seed)
     if folder is not None:
-        folder.begin(new.key)
+        folder.begin(new.key, notes)
     return new
 
 

@@ -27,6 +27,8 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
     records = sum(file["records"] for file in data["released"])
     rows.add_row("", f"{count(records, 'row')} by {data['mechanism']['name']}, from {data['table']}")
     rows.add_row(Text("claim", FAINT), data["claim"]["sentence"])
+    for assumption in data.get("assumptions", ()):  # reports of earlier versions have none
+        rows.add_row(Text("assumes", FAINT), assumption)
     rows.add_row(Text("spec", FAINT), data["specification"]["id"])
     for place, part in enumerate(data["not_released"]):
         rows.add_row(Text("" if place else "beside", FAINT), f"{part}: the file promises it too, and it is not released here")

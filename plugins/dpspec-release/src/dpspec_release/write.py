@@ -255,8 +255,8 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
     The tables are written in the confidential folder, read again and compared with what was drawn, value by value. So what
     the mechanism and the invariants preserve is checked on the tables in memory, which are those of the files. Only then the
     files are placed in `directory`. An interruption leaves the old files, or the new ones, or some of each, which the next run
-    makes whole; the report holds the digests of its tables, so a table and a report of two different runs cannot be taken for
-    one. What is unfit is marked by a further file and inside the tables where the format can.
+    into the same folder makes whole; the report holds the digests of its tables, so a table and a report of two different runs
+    cannot be taken for one. What is unfit is marked by a further file and inside the tables where the format can.
 
     Raises:
         ReleaseError: the directory cannot be written, or is not that of the draw.
@@ -272,8 +272,11 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
         if release.guard is not None:
             release.guard.commit(files)
     except OSError as problem:
-        rule = f"cannot be written ({problem.strerror or problem})"
-        raise ReleaseError("directory", rule, "choose another --out", value=str(directory)) from None
+        rule, advice = f"cannot be written ({problem.strerror or problem})", "choose another --out"
+        if place.is_half_placed:
+            rule = f"was written in part ({problem.strerror or problem})"
+            advice = "give the same --out again: the next release writes the rest first"
+        raise ReleaseError("directory", rule, advice, value=str(directory)) from None
     else:
         if release.run is not None:
             release.run.finish()
@@ -396,6 +399,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
             "scopes": [verdict.scope for verdict in judged.verdicts],
             "released_unverified": not judged.word.is_good,
         },
+        "assumptions": list(release.assumptions),
         "not_released": [str(part) for part in document.parts],
         "mechanism": {"name": release.mechanism.name, "parameters": repr(release.mechanism), **origin},
         "dpspec": version("dpspec"),

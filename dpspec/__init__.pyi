@@ -1635,8 +1635,8 @@ def hierarchical(
         distance: the largest distance of a dataset and its contrary, in the unit of the input divergence [exact number in
             (0, inf); default 1].
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
-            without them, in a small space of vectors, the target is the first entry and the others are anything [list of
-            list of text, an integer, or a list of them].
+            without them, in a small space of vectors, the target is the first entry, of whose values the worst two are
+            taken, and the others are anything [list of list of text, an integer, or a list of them].
     """
 
 def hockey_stick(
@@ -3391,7 +3391,8 @@ def strong_membership(
     """Package dpspec-attackers. An attacker who knows every other record and the value of the target's record, and tests
     whether it is included.
 
-    Statements hold for every outcome but those of total probability `failure`, whether the target is in the data or not.
+    Each statement holds for every outcome but those of total probability `failure`, whether the target is in the data or
+    not.
 
     Args:
         priors: probabilities of membership that the attacker believes before, in (0, 1) [list of rational in [0, 1];

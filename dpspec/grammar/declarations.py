@@ -170,8 +170,8 @@ def _check_events(divergence: OutputDivergence, found: Mapping[tuple[int, int], 
             _refuse(divergence, "separates_laws", "two different laws are at 0 from each other")
         loss = divergence.largest_loss(both)
         if loss is not None and left.against(right).max_log_ratio().lower > loss:
-            told = f"laws at d = {both} differ by {left.against(right).max_log_ratio()} on an event"
-            _refuse(divergence, "largest_loss", f"{told}, and {loss} is declared")
+            text = f"laws at d = {both} differ by {left.against(right).max_log_ratio()} on an event"
+            _refuse(divergence, "largest_loss", f"{text}, and {loss} is declared")
         for bound in BUDGETS:
             lines = divergence.event_bounds(bound)
             if lines is None:
@@ -220,8 +220,8 @@ def _check_budgets(divergence: OutputDivergence) -> None:
     for parameter in divergence.budget_parameters:
         constants = [divergence.lipschitz(parameter, value) for value in BUDGETS]
         if any(small > large for small, large in itertools.pairwise(constants)) or constants[0] < ZERO:
-            told = f"{parameter} = {', '.join(map(str, BUDGETS))} mean {', '.join(map(str, constants))}"
-            raise PluginContractError(divergence.name, f"has a `lipschitz` that falls or is negative: {told}", AUTHOR)
+            text = f"{parameter} = {', '.join(map(str, BUDGETS))} mean {', '.join(map(str, constants))}"
+            raise PluginContractError(divergence.name, f"has a `lipschitz` that falls or is negative: {text}", AUTHOR)
         for constant in constants:
             budget = divergence.budget_for(parameter, constant)
             if budget < ZERO or divergence.lipschitz(parameter, budget) < constant:
@@ -454,8 +454,8 @@ def _check_distances_bounded(
         for x, y, less, more in found:
             if _exceeds_times(less, factor, more):
                 rule = f"one of the two says that {smaller} is at most {factor} times {larger}, and that is false"
-                told = f"{less} against {more} for x = {x}, x' = {y}"
-                raise PluginContractError(f"{smaller.name}, {larger.name}", f"{rule}: {told}", AUTHOR)
+                text = f"{less} against {more} for x = {x}, x' = {y}"
+                raise PluginContractError(f"{smaller.name}, {larger.name}", f"{rule}: {text}", AUTHOR)
 
 
 def check_divergences_bounded(smaller: OutputDivergence, larger: OutputDivergence, factor: Number) -> None:

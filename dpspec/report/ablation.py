@@ -97,12 +97,12 @@ def ablation_parts(found: Ablation) -> PageParts:
 
 def _measured_by(found: Ablation) -> list[str]:
     """What the numbers of A and of B are: their standards, with the parameters of these, and what one change is."""
-    told: dict[str, list[str]] = {}
+    by_standard: dict[str, list[str]] = {}
     for name, step in zip(found.names, (found.steps[0], found.steps[-1]), strict=True):
         if step.spec is not None:
             by, change = thing_in_words(step.spec.output_divergence), thing_in_words(step.spec.input_divergence)
-            told.setdefault(f"{by}; one change: {change}", []).append(name)
-    return [f"{' and '.join(dict.fromkeys(names))}: {words}" for words, names in told.items()]
+            by_standard.setdefault(f"{by}; one change: {change}", []).append(name)
+    return [f"{' and '.join(dict.fromkeys(names))}: {words}" for words, names in by_standard.items()]
 
 
 def _exchanged(step: AblationStep, found: Ablation) -> str:

@@ -742,8 +742,8 @@ def check_worst_pairs_cover_what_the_budget_allows(subject: ValueSubject, contex
         stated = True
         for epsilon in ("0", "1/2", "ln(3)"):
             found, most = (pair.hockey_stick(epsilon) for pair in (left.against(right), worst[1]))
-            told = f"at epsilon = {epsilon} delta is {found}, above {most} of the worst pair at {bound}"
-            require(not found.lower > most.upper, f"{told}, for P = {left}, Q = {right}")
+            text = f"at epsilon = {epsilon} delta is {found}, above {most} of the worst pair at {bound}"
+            require(not found.lower > most.upper, f"{text}, for P = {left}, Q = {right}")
     if not stated:
         raise NotApplicable("no worst pair is stated")
 

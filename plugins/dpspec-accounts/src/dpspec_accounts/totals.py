@@ -107,10 +107,10 @@ class Spent:
         """In words, for what may still be spent: no number is rounded up."""
         return self._in_words(limit_in_words)
 
-    def _in_words(self, told: Callable[[Number], str]) -> str:
+    def _in_words(self, in_words: Callable[[Number], str]) -> str:
         delta = getattr(self.standard, "delta", None)
-        beside = "" if delta is None else f", delta = {told(number(delta))}"
-        return f"{self.parameter} = {told(self.value)}{beside}"
+        beside = "" if delta is None else f", delta = {in_words(number(delta))}"
+        return f"{self.parameter} = {in_words(self.value)}{beside}"
 
 
 def limit_in_words(value: Number) -> str:

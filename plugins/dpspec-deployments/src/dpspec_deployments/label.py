@@ -192,10 +192,10 @@ def _recomputed(states: Sequence[str]) -> str:
     'We computed 1 published number again. The result is the same.'
     """
     right, wrong = states.count("recomputed"), states.count("failed") + states.count("misprint")
-    told = f"We computed {count(len(states), 'published number')} again. "
+    sentence = f"We computed {count(len(states), 'published number')} again. "
     if len(states) == 1:
-        return told + ("The result is the same." if right else "The result differs." if wrong else "The result is open.")
-    return told + f"The result is the same for {right} of them" + (f". It differs for {wrong}." if wrong else ".")
+        return sentence + ("The result is the same." if right else "The result differs." if wrong else "The result is open.")
+    return sentence + f"The result is the same for {right} of them" + (f". It differs for {wrong}." if wrong else ".")
 
 
 def _part(part: specfile.PromisedBeside, document: SpecDocument) -> str:

@@ -69,7 +69,7 @@ class FrequentistTester(AttackerModel):
     Args:
         levels: the levels at which the power is shown, in (0, 1).
         distance: how far apart x and x' may be, in the unit of the input divergence.
-        datasets: the datasets that are distinguished, for the mechanism's own law; without it all, or the smallest of a large space.
+        datasets: those that are distinguished, for the mechanism's own law; without it all, or the smallest of a large space.
 
     >>> from dpspec_divergences.routes import zcdp_spec
     >>> tester = FrequentistTester(levels=["0.01", "0.05", "0.1"])

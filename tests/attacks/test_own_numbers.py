@@ -65,10 +65,16 @@ def numbers(w, lot):
     restricted = AttributeRestricted(attributes=[space.attributes_of("person")[0].name], levels=[level], distance=reach)
     yield restricted, "power against the secret attributes", {"level": str(level)}, powers(same_size)
     if space.is_ordered:
-        pairs = [(x, y) for x, y in near if x[1:] == y[1:] and x[0] > y[0] and w.spec.distance(x, y) <= reach]
-        if pairs:
-            shares = [bayes.mix([(Fraction(1, len(pairs)), laws[pair[side]]) for pair in pairs]) for side in (0, 1)]
-            mean, right = bayes._bayes_means(*shares, prior)
+        groups = {}  # of each two values of the first entry, in both orders
+        for x, y in near:
+            if x[1:] == y[1:] and x[0] != y[0] and w.spec.distance(x, y) <= reach:
+                groups.setdefault((x[0], y[0]), []).append((x, y))
+        if groups:
+            mixed = [
+                [bayes.mix([(Fraction(1, len(pairs)), laws[pair[side]]) for pair in pairs]) for side in (0, 1)]
+                for pairs in groups.values()
+            ]
+            mean, right = (max(found) for found in zip(*(bayes._bayes_means(*shares, prior) for shares in mixed), strict=True))
             attacker = Hierarchical(priors=[prior], distance=reach)
             yield attacker, "mean posterior of the truth", {"prior": str(prior)}, mean
             yield attacker, "right bets", {"prior": str(prior)}, right
@@ -94,7 +100,7 @@ def of_records(w, lot, prior):
                 risks += [laws[x][o] / whole[o] for o in laws[x] if laws[x][o]]
     independent = IndependentRecord(inclusion=inclusion, value=value)
     yield independent, "posterior by prior, largest", {}, max(risks, default=None)
-    ratios = [bayes.top_ratio(laws[x], laws[y]) for pair in included for x, y in (pair, pair[::-1])]
+    ratios = [bayes.top_ratio(laws[x], laws[y]) for x, y in included]  # what speaks for the record alone
     if ratios and None not in ratios:
         top = prior * max(ratios) / (prior * max(ratios) + 1 - prior)
         yield StrongMembership(priors=[prior]), "largest posterior of membership", {"prior": str(prior)}, top

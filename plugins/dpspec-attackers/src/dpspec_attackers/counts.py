@@ -627,7 +627,8 @@ class Hierarchical(CountAttacker):
         groups: dict[tuple[Any, Any], list[tuple[Any, Any]]] = {}
         pairs: Sequence[tuple[Any, Any]] = found.pairs
         for one, other in pairs:
-            if len(one) == len(other) and one[1:] == other[1:] and one[0] != other[0]:
+            is_moved = len(one) == len(other) and one[1:] == other[1:] and one[0] != other[0]
+            if is_moved and spec.distance(one, other) <= self.distance:  # candidates are near in one of the two orders
                 groups.setdefault((one[0], other[0]), []).append((one, other))
         if not groups:
             rule = f"has no two datasets of one universe within distance {self.distance} that differ in the first entry alone"

@@ -137,12 +137,14 @@ def text_of_growth(name: str, grown: Mapping[str, Any]) -> str:
 
 def written(recorded: Mapping[str, Any], found: Mapping[str, Any], given: argparse.Namespace) -> int:
     """Record what was measured; what was not stays, each with its date and commit."""
-    if recorded.get("machine", results.machine()) != results.machine() and (given.only or given.quick or given.counters):
+    measures_times = not given.counters or "machine" not in recorded  # counters are the same on every machine
+    if measures_times and recorded.get("machine", results.machine()) != results.machine() and (given.only or given.quick):
         print("nothing was written: the other results are of another machine; run every line", file=sys.stderr)
         return 1
     origin = results.provenance()
     reason = {"reason": given.reason} if given.reason else {}
-    whole: dict[str, Any] = {"machine": results.machine(), "versions": results.versions(given.peers)}
+    of_here = {"machine": results.machine(), "versions": results.versions(given.peers)}
+    whole: dict[str, Any] = of_here if measures_times else {key: recorded[key] for key in of_here}
     for part in ("lines", "growth", "counters"):
         stamped = {name: {**value, **origin, **kept_reason(recorded[part].get(name), value), **reason} for name, value in found[part].items()}
         known = recorded[part] if given.only or given.quick or given.counters else {}

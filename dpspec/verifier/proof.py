@@ -242,6 +242,9 @@ class _Proof:
         if not known.is_single(changes) and not known.is_metric:
             words = self.spec.output_divergence.in_words()
             raise MissingStep("path", f"{words} is no metric, so that bounds for single changes do not add up")
+        if not known.are_bounded_together(changes, upper):
+            words = self.spec.output_divergence.in_words()
+            raise MissingStep("sample", f"{words} is not bounded for several kinds of changes in a sample of a fixed size")
         written = lower is not None
         if lower is None:
             lower = self.attaining.thinned(costs, PRECISIONS[0])

@@ -11,7 +11,8 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -764,6 +765,18 @@ class Sensitivity:
         """The bound that follows."""
         return max((cost.upper for _, cost in costs), default=ZERO)
 
+    def are_bounded_together(self, changes: Sequence[RecordChange], bound: Number) -> bool:
+        """Whether all changes are within a bound where each of them is, on samples of a fixed size.
+
+        A sample with the record is compared with one in which another record takes its place, by any change. So the hockey sticks
+        of all changes are taken at each epsilon: what bounds events is the largest of them, and what adds up over all epsilons
+        need not be.
+        """
+        is_drawn = self.structure.drawn is not None or any(isinstance(view, DrawnView) for view in own_samples(self.structure))
+        if not is_drawn or bound.is_infinite or _kinds_of_changes(changes) <= 1:
+            return True
+        return self.spec.output_divergence.event_bounds(bound) is not None
+
     def divergence_of(self, laws: Case, precision: int, rate: Fraction, *, is_turned: bool = False) -> Bracket:
         """d_Pr of the answers that change, on a sample that contains the record with a probability.
 
@@ -774,6 +787,23 @@ class Sensitivity:
             is_turned: whether it is the record taken away that comes after.
         """
         return divergence(self.spec.output_divergence, laws, precision, rate, is_turned)
+
+
+def _kinds_of_changes(changes: Sequence[RecordChange]) -> int:
+    """The number of changes whose pair of laws is not that of another one, in either order, without some of its answers."""
+    plain = [change.laws for change in changes if not (change.groups or change.members)]
+    found: list[Counter[Hashable]] = []
+    for laws in sorted(plain, key=len, reverse=True):
+        ways = [Counter(_pair_key(*pair) for pair in turned) for turned in (laws, [(after, before) for before, after in laws])]
+        if not any(way <= other for way in ways for other in found):
+            found.append(ways[0])
+    return len(found) + len(changes) - len(plain)
+
+
+def _pair_key(before: Law, after: Law) -> Hashable:
+    """A key that is equal for equal pairs of laws; that of a symmetric pair is the same in both orders."""
+    pair = before.against(after)
+    return frozenset((pair.signature(), after.against(before).signature())) if pair.reverse() is pair else pair.signature()
 
 
 def _counted(view: View) -> object:

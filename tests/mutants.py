@@ -180,7 +180,7 @@ MUTANTS = (
     Mutant(
         "plain code: a loop that is left is not given that it is left",
         "plugins/dpspec-code/src/dpspec_code/automatic/path.py",
-        "return {target: chance / leaving for target, chance in others.items()}",
+        "return {target: probability / leaving for target, probability in others.items()}",
         "return others",
         "plugins/dpspec-code/tests/test_automatic.py",
     ),

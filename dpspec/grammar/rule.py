@@ -35,13 +35,12 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import PluginContractError
+from dpspec.base.errors import NoFormulaError, PluginContractError
 from dpspec.base.exact import Bracket, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.base.promises import Promising
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.extension import is_foreign
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Law
 
@@ -96,7 +95,10 @@ def _within(source: OutputDivergence, value: Number) -> Iterator[tuple[Law, Law]
         return
     for answers in itertools.islice(source.extremal(constant), MOST_TRIED):
         pair = answers.law(0), answers.law(1)
-        both = (source.between(*pair).upper, source.between(*pair[::-1]).upper)
+        try:
+            both = (source.between(*pair).upper, source.between(*pair[::-1]).upper)
+        except NoFormulaError:
+            continue
         if max(both) <= constant:
             yield from (pair, pair[::-1])
 
@@ -144,17 +146,20 @@ class Conversion(Promising, Rule):
         """
 
     def converted(self, source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
-        """What `convert` gives. A formula of a plugin is tried on laws that use up the budget of the source.
+        """What `convert` gives, which is tried on laws that use up the budget of the source.
 
         Raises:
             PluginContractError: when two laws with the budget of the source have more than the number of the formula.
         """
         found = self.convert(source, value, target)
-        if found is None or found.upper.is_infinite or self.mechanism is not None or not is_foreign(self):
+        if found is None or found.upper.is_infinite or self.mechanism is not None:
             return found
         allowed = target.lipschitz(target.budget_parameters[0], found.upper)
         for one, other in _within(source, value):
-            reached = target.between(one, other)
+            try:
+                reached = target.between(one, other)
+            except NoFormulaError:  # nothing is known of these laws
+                continue
             if reached.lower > allowed:
                 rule = f"gives {found.upper} for {value}, and two laws within that are {reached} apart by {target.in_words()}"
                 raise PluginContractError(f"rule {self.name}", rule, "report it to the plugin's author")

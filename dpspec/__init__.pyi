@@ -3580,7 +3580,7 @@ def tester(
         levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
             '1/10', '1/4', '1/2')].
         distance: how far apart x and x' may be, in the unit of the input divergence [exact number in (0, inf); default 1].
-        datasets: the datasets that are told apart, for the mechanism's own law; without it all, or the smallest of a large
+        datasets: those that are distinguished, for the mechanism's own law; without it all, or the smallest of a large
             space [list of text, an integer, or a list of them].
     """
 

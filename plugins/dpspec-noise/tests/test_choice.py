@@ -144,10 +144,10 @@ def enclosed(noise, counts, rate="1/2"):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(choice, "MOST_SUMMED", 0)
         patch.setattr(choice, "FEW_PLACES", 0)
-        for kept in (choice._chances_by_count, choice._chances_by_place):
+        for kept in (choice._probabilities_by_count, choice._probabilities_by_place):
             kept.cache_clear()
         found = noisy_max(noise, rate).probabilities(counts)
-        for kept in (choice._chances_by_count, choice._chances_by_place):
+        for kept in (choice._probabilities_by_count, choice._probabilities_by_place):
             kept.cache_clear()
     assert all(isinstance(bounds, tuple) and 0 <= bounds[0] <= bounds[1] <= 1 for bounds in found)
     assert all(high - low < F(1, 2**150) for low, high in found)

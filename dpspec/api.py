@@ -669,15 +669,10 @@ def as_document(given: Specification, name: str = "specification", *, mechanism:
     """
     import attrs
 
-    from dpspec.grammar.spec import PrivacySpec
-    from dpspec.specfile.document import SpecDocument
+    from dpspec.extension.loader import installed
+    from dpspec.specfile.reader import as_document as read_document
 
-    found: Any = read(given) if isinstance(given, (str, Path)) else given
-    if isinstance(found, PrivacySpec):
-        found = SpecDocument(id=name, title="five blocks in Python", spec=found)
-    if not isinstance(found, SpecDocument):
-        advice = "give a file, what read() or spec() returns, or five blocks"
-        raise ParameterError(name, f"cannot be a {type(given).__name__}", advice)
+    found = read_document(given, installed().registry, name)
     return found if mechanism is None else attrs.evolve(found, mechanism=mechanism, claim=None, miniatures=(), secret=None)
 
 
@@ -782,9 +777,8 @@ def order_specs(
     at_once = jobs_for(jobs, len(asked))
     checked = partial(quick_standing, registry=registry if at_once == 1 else None)
     with closing(in_order(checked, asked, at_once, ended_standing)) as checked_standings:
-        first = (
-            [next(checked_standings)] if at_once > 1 else []
-        )  # now other processes are at work, and this one compares meanwhile
+        # other processes are at work then, and this one compares meanwhile
+        first = [next(checked_standings)] if at_once > 1 else []
         found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
         known = [*first, *checked_standings] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))

@@ -618,7 +618,7 @@ def limit_in_words(value: Number, equal: str = "") -> str:
 
     Args:
         value: the number.
-        equal: what stands before an exact number, such as "= ".
+        equal: the text before an exact number, such as "= ".
 
     >>> limit_in_words(number("263/100"), "= "), limit_in_words(number(Fraction(1, 3**70)), "= ")
     ('= 2.63', 'at most 3.99496E-34')

@@ -29,6 +29,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.attack_bounds import power_at_step
 from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.measure import FINITE
 from dpspec.verifier.verdict import Outcome
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
@@ -36,10 +37,6 @@ BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
 
 LEVEL = Fraction(1, 20)
 """The level of the test whose power compares steps in different standards."""
-
-FINITE = 1_000
-"""A budget at which a mechanism without a finite constant is refuted, by a pair of datasets that are infinitely far apart."""
-
 
 _PRECISION = 96
 

@@ -13,10 +13,9 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from flint import arb, ctx
 
@@ -67,8 +66,8 @@ def check_declared(spec: PrivacySpec) -> None:
     _once(_check_steps, spec.input_divergence, spec.space)
     for invariant in spec.multiverse.induced_by() or ():
         _once(_on_small_spaces, _check_values, invariant, spec.space)
-    _once(_check_multiverse, spec.multiverse, spec.space)
-    _once(_check_budget, spec.budget, spec.multiverse, spec.space)
+    _once(_on_small_spaces, _check_multiverse, spec.multiverse, spec.space)
+    _once(_on_small_spaces, _check_budget, spec.multiverse, spec.space, spec.budget)
 
 
 def check_listed(space: DatasetSpace) -> None:
@@ -252,26 +251,27 @@ def _check_score(divergence: OutputDivergence, found: Mapping[tuple[int, int], B
             _refuse(divergence, "score", f"d = {found[one]} for the smaller score, {found[other]} for the larger")
 
 
-def _on_small_spaces(check: Callable[[Any, DatasetSpace], None], block: InputDivergence | Invariant, space: DatasetSpace) -> None:
-    """Run a check on each small space."""
-    for where in _small(block, space):
-        with _reading(where is space):
-            check(block, where)
-
-
-@contextmanager
-def _reading(is_own: bool) -> Iterator[None]:
-    """Evaluate blocks on a space; where it is not the one that they are for, what they cannot read says nothing.
+def _on_small_spaces(
+    check: Callable[..., None], block: InputDivergence | Invariant | Multiverse, space: DatasetSpace, *more: object
+) -> None:
+    """Run a check of a block on each small space; where that is not the one that it is for, what cannot be read says nothing.
 
     A function in Python may be a table of the datasets of its own space, and raise anything for others.
+
+    Args:
+        check: a function of the block, of what else it needs, and of a space.
+        block: the block that has to be defined on the spaces.
+        space: the space that the block is for.
+        more: what else the check needs.
     """
-    try:
-        yield
-    except PluginContractError:
-        raise
-    except Exception:
-        if is_own:
+    for where in _small(block, space):
+        try:
+            check(block, *more, where)
+        except PluginContractError:
             raise
+        except Exception:
+            if where is space:
+                raise
 
 
 def _check_distances(divergence: InputDivergence, where: DatasetSpace) -> None:
@@ -367,30 +367,28 @@ def _check_price(divergence: InputDivergence, x: Dataset, y: Dataset, there: Num
         _refuse(divergence, "record_steps", f"changes of price {price} lead to distance {there}: x = {x}, x' = {y}")
 
 
-def _check_multiverse(multiverse: Multiverse, space: DatasetSpace) -> None:
+def _check_multiverse(multiverse: Multiverse, where: DatasetSpace) -> None:
     """Labels, the list of universes, shared universes and invariants have to say the same of the same datasets."""
-    for where in _small(multiverse, space):
-        with _reading(where is space):
-            datasets = _spread(tuple(itertools.islice(where.datasets(), MOST_LISTED)), LABELLED)
-            labels = {x: set(multiverse.labels(x, where)) for x in datasets}
-            listed: dict[Dataset, set[Hashable]] = {x: set() for x in datasets}
-            by_labels = type(multiverse).universes is Multiverse.universes
-            for universe in () if by_labels or _is_large(where) else multiverse.universes(where):
-                for x in universe.datasets:
-                    if x in listed:
-                        listed[x].add(universe.label)
-            for x in datasets:
-                if set(multiverse.labels(x, where)) != labels[x]:
-                    _refuse_multiverse(multiverse, f"gives a dataset other labels in a second call: {x}")
-                if listed[x] != labels[x] and not (by_labels or _is_large(where)):
-                    _refuse_multiverse(multiverse, f"lists {x} in the universes {listed[x]}, and labels it {labels[x]}")
-            invariants = multiverse.induced_by()
-            for x, y in itertools.combinations(_spread(datasets, DATASETS), 2):
-                shared = not labels[x].isdisjoint(labels[y])
-                if multiverse.share_universe(x, y, where) is not shared:
-                    _refuse_multiverse(multiverse, f"has a `share_universe` that contradicts its labels: x = {x}, x' = {y}")
-                if invariants is not None and shared is not all(c.value(x, where) == c.value(y, where) for c in invariants):
-                    _refuse_multiverse(multiverse, f"states invariants that do not induce its universes: x = {x}, x' = {y}")
+    datasets = _spread(tuple(itertools.islice(where.datasets(), MOST_LISTED)), LABELLED)
+    labels = {x: set(multiverse.labels(x, where)) for x in datasets}
+    listed: dict[Dataset, set[Hashable]] = {x: set() for x in datasets}
+    by_labels = type(multiverse).universes is Multiverse.universes
+    for universe in () if by_labels or _is_large(where) else multiverse.universes(where):
+        for x in universe.datasets:
+            if x in listed:
+                listed[x].add(universe.label)
+    for x in datasets:
+        if set(multiverse.labels(x, where)) != labels[x]:
+            _refuse_multiverse(multiverse, f"gives a dataset other labels in a second call: {x}")
+        if listed[x] != labels[x] and not (by_labels or _is_large(where)):
+            _refuse_multiverse(multiverse, f"lists {x} in the universes {listed[x]}, and labels it {labels[x]}")
+    invariants = multiverse.induced_by()
+    for x, y in itertools.combinations(_spread(datasets, DATASETS), 2):
+        shared = not labels[x].isdisjoint(labels[y])
+        if multiverse.share_universe(x, y, where) is not shared:
+            _refuse_multiverse(multiverse, f"has a `share_universe` that contradicts its labels: x = {x}, x' = {y}")
+        if invariants is not None and shared is not all(c.value(x, where) == c.value(y, where) for c in invariants):
+            _refuse_multiverse(multiverse, f"states invariants that do not induce its universes: x = {x}, x' = {y}")
 
 
 def _is_large(space: DatasetSpace) -> bool:
@@ -402,36 +400,34 @@ def _refuse_multiverse(multiverse: Multiverse, rule: str) -> NoReturn:
     raise PluginContractError(f"multiverse {multiverse.name}", rule, AUTHOR)
 
 
-def _check_budget(budget: Budget, multiverse: Multiverse, space: DatasetSpace) -> None:
+def _check_budget(multiverse: Multiverse, budget: Budget, where: DatasetSpace) -> None:
     """What it says of all universes has to be true of each: one number, a lower bound, a list, a published bound."""
-    for where in _small(multiverse, space):
-        with _reading(where is space):
-            held: dict[Hashable, list[Dataset]] = {}
-            for x in _listed(where):
-                for label in multiverse.labels(x, where):
-                    held.setdefault(label, []).append(x)
-            stated = dict(budget.by_label() or ())
-            for label, datasets in held.items():
-                universe = Universe(label=label, datasets=tuple(datasets))
-                try:
-                    found, again = budget.at(universe, where), budget.at(universe, where)
-                    between = budget.least_between(multiverse, where) if len(datasets) > 1 else None
-                except PluginContractError:
-                    raise
-                except DpspecError:  # no number for this universe, or none that is published
-                    continue
-                check_number(found, f"budget {budget.name}", f"{budget.parameter} of a universe")
-                one, most = budget.uniform(), (budget.bounds() or (None, None))[1]
-                for said, true in (
-                    ("another number in a second call", found == again),
-                    (f"{one} for all universes", one is None or one == found),
-                    (f"at most {most}", most is None or found <= most),
-                    (f"{stated.get(label)} in its list", stated.get(label, found) == found),
-                    *((f"at least {low}", low is None or low <= found) for low in (budget.least(), between and between[0])),
-                ):
-                    if not true:
-                        rule = f"says {said}, and {budget.parameter} = {found} in the universe {label}"
-                        raise PluginContractError(f"budget {budget.name}", rule, AUTHOR)
+    held: dict[Hashable, list[Dataset]] = {}
+    for x in _listed(where):
+        for label in multiverse.labels(x, where):
+            held.setdefault(label, []).append(x)
+    stated = dict(budget.by_label() or ())
+    for label, datasets in held.items():
+        universe = Universe(label=label, datasets=tuple(datasets))
+        try:
+            found, again = budget.at(universe, where), budget.at(universe, where)
+            between = budget.least_between(multiverse, where) if len(datasets) > 1 else None
+        except PluginContractError:
+            raise
+        except DpspecError:  # no number for this universe, or none that is published
+            continue
+        check_number(found, f"budget {budget.name}", f"{budget.parameter} of a universe")
+        one, most = budget.uniform(), (budget.bounds() or (None, None))[1]
+        for said, true in (
+            ("another number in a second call", found == again),
+            (f"{one} for all universes", one is None or one == found),
+            (f"at most {most}", most is None or found <= most),
+            (f"{stated.get(label)} in its list", stated.get(label, found) == found),
+            *((f"at least {low}", low is None or low <= found) for low in (budget.least(), between and between[0])),
+        ):
+            if not true:
+                rule = f"says {said}, and {budget.parameter} = {found} in the universe {label}"
+                raise PluginContractError(f"budget {budget.name}", rule, AUTHOR)
 
 
 # --- what one block says of another ---------------------------------------------------------------
@@ -445,28 +441,26 @@ def check_distances_bounded(
     Raises:
         PluginContractError: when it is false; one of the two divergences says so.
     """
-    _once(_check_distances_bounded, smaller, larger, factor, multiverse, space)
+    _once(_on_small_spaces, _check_distances_bounded, smaller, space, larger, factor, multiverse)
 
 
 def _check_distances_bounded(
-    smaller: InputDivergence, larger: InputDivergence, factor: Number, multiverse: Multiverse, space: DatasetSpace
+    smaller: InputDivergence, larger: InputDivergence, factor: Number, multiverse: Multiverse, where: DatasetSpace
 ) -> None:
-    for where in _small(smaller, space):
-        with _reading(where is space):
-            try:
-                larger.check(where)
-                multiverse.check(where)
-                pairs = [pair for pair in itertools.permutations(_listed(where), 2) if multiverse.share_universe(*pair, where)]
-                found = [(x, y, _distance(smaller, x, y, where), _distance(larger, x, y, where)) for x, y in pairs]
-            except PluginContractError:
-                raise
-            except DpspecError:  # one of them is not defined on the smaller space
-                continue
-            for x, y, less, more in found:
-                if _exceeds_times(less, factor, more):
-                    rule = f"one of the two says that {smaller} is at most {factor} times {larger}, and that is false"
-                    text = f"{less} against {more} for x = {x}, x' = {y}"
-                    raise PluginContractError(f"{smaller.name}, {larger.name}", f"{rule}: {text}", AUTHOR)
+    try:
+        larger.check(where)
+        multiverse.check(where)
+        pairs = [pair for pair in itertools.permutations(_listed(where), 2) if multiverse.share_universe(*pair, where)]
+        found = [(x, y, _distance(smaller, x, y, where), _distance(larger, x, y, where)) for x, y in pairs]
+    except PluginContractError:
+        raise
+    except DpspecError:  # one of them is not defined on the smaller space
+        return
+    for x, y, less, more in found:
+        if _exceeds_times(less, factor, more):
+            rule = f"one of the two says that {smaller} is at most {factor} times {larger}, and that is false"
+            text = f"{less} against {more} for x = {x}, x' = {y}"
+            raise PluginContractError(f"{smaller.name}, {larger.name}", f"{rule}: {text}", AUTHOR)
 
 
 def check_divergences_bounded(smaller: OutputDivergence, larger: OutputDivergence, factor: Number) -> None:
@@ -534,20 +528,22 @@ def check_budget_within(one: Budget, other: Budget, multiverse: Multiverse, spac
     Raises:
         PluginContractError: when it is false; the first budget says so.
     """
-    for where in _small(multiverse, space):
-        with _reading(where is space):
-            for x in _listed(where):
-                for label in multiverse.labels(x, where):
-                    universe = Universe(label=label, datasets=(x,))
-                    try:
-                        ours, theirs = one.at(universe, where), other.at(universe, where)
-                    except PluginContractError:
-                        raise
-                    except DpspecError:  # no number for this universe
-                        continue
-                    if ours > theirs:
-                        rule = f"says that it is at most {other}, and is {ours} against {theirs} in the universe {label}"
-                        raise PluginContractError(f"budget {one.name}", rule, AUTHOR)
+    _on_small_spaces(_check_budget_within, multiverse, space, one, other)
+
+
+def _check_budget_within(multiverse: Multiverse, one: Budget, other: Budget, where: DatasetSpace) -> None:
+    for x in _listed(where):
+        for label in multiverse.labels(x, where):
+            universe = Universe(label=label, datasets=(x,))
+            try:
+                ours, theirs = one.at(universe, where), other.at(universe, where)
+            except PluginContractError:
+                raise
+            except DpspecError:  # no number for this universe
+                continue
+            if ours > theirs:
+                rule = f"says that it is at most {other}, and is {ours} against {theirs} in the universe {label}"
+                raise PluginContractError(f"budget {one.name}", rule, AUTHOR)
 
 
 def check_determined(fine: Sequence[Invariant], coarse: Sequence[Invariant], space: DatasetSpace) -> None:
@@ -556,16 +552,18 @@ def check_determined(fine: Sequence[Invariant], coarse: Sequence[Invariant], spa
     Raises:
         PluginContractError: when they do not; one of the invariants says so.
     """
-    for where in _small(LevelSets(invariants=(*fine, *coarse)), space):
-        with _reading(where is space):
-            seen: dict[Hashable, tuple[Dataset, Hashable]] = {}
-            for x in _spread(tuple(itertools.islice(where.datasets(), MOST_LISTED)), LABELLED):
-                value = tuple(invariant.value(x, where) for invariant in coarse)
-                twin, same = seen.setdefault(tuple(invariant.value(x, where) for invariant in fine), (x, value))
-                if value != same:
-                    names = ", ".join(dict.fromkeys(invariant.name for invariant in (*fine, *coarse)))
-                    rule = "one of them says that it is determined by others or determines them, and that is false"
-                    raise PluginContractError(f"invariants {names}", f"{rule}: {twin} and {x} agree in the others only", AUTHOR)
+    _on_small_spaces(_check_determined, LevelSets(invariants=(*fine, *coarse)), space, fine, coarse)
+
+
+def _check_determined(_: Multiverse, fine: Sequence[Invariant], coarse: Sequence[Invariant], where: DatasetSpace) -> None:
+    seen: dict[Hashable, tuple[Dataset, Hashable]] = {}
+    for x in _spread(tuple(itertools.islice(where.datasets(), MOST_LISTED)), LABELLED):
+        value = tuple(invariant.value(x, where) for invariant in coarse)
+        twin, same = seen.setdefault(tuple(invariant.value(x, where) for invariant in fine), (x, value))
+        if value != same:
+            names = ", ".join(dict.fromkeys(invariant.name for invariant in (*fine, *coarse)))
+            rule = "one of them says that it is determined by others or determines them, and that is false"
+            raise PluginContractError(f"invariants {names}", f"{rule}: {twin} and {x} agree in the others only", AUTHOR)
 
 
 def _distance(divergence: InputDivergence, x: Dataset, y: Dataset, space: DatasetSpace) -> Number:

@@ -257,7 +257,7 @@ _COARSE_BITS, _COARSE_CELLS = 64, 256
 
 
 _FLIPPED = arb(2) ** -30
-"""Outcomes that only one of two laws is known to give are told for those of the other one with this probability."""
+"""Outcomes that only one of two laws is known to give are reported as those of the other one with this probability."""
 
 
 def merge(cells: Cells) -> Cells:

@@ -10,17 +10,17 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.exact import limit_in_words, rounded_up
+from dpspec.base.exact import rounded_up
 from dpspec.base.words import Word, joint_word
 from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     FAINT,
+    at_most_in_words,
     blocks_in_words,
     budget_in_words,
     grid,
     multiverse_in_words,
-    number_in_words,
     thing_by_name,
     thing_in_words,
 )
@@ -62,15 +62,9 @@ def _losses(found: Composition | PrivacyAccount) -> list[RenderableType]:
     return ["", Text("What was lost on the way", "bold"), *rows]
 
 
-def _amount(value: Number) -> str:
-    """A number that is spent: in exact form while that is short, else rounded up."""
-    words = number_in_words(value)
-    return limit_in_words(value) if words.startswith("about ") else words
-
-
 def _narrow(value: Number) -> str:
-    """The same for one of two columns, without the exact form of what is no short decimal."""
-    words = _amount(value)
+    """A number that is spent, for one of two columns: without the exact form of what is no short decimal."""
+    words = at_most_in_words(value)
     return f"at most {rounded_up(value, 6)}" if "(about" in words else words
 
 
@@ -78,7 +72,7 @@ def _parts(found: Composition) -> Table:
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold", show_footer=True)
     total = found.spec.budget.uniform()
     parameter = found.spec.budget.parameter
-    amount = _amount if found.proved is None else _narrow
+    amount = at_most_in_words if found.proved is None else _narrow
     table.add_column("part", overflow="fold", footer="together")
     table.add_column("as stated", overflow="fold")
     table.add_column("one change", overflow="fold")

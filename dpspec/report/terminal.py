@@ -211,6 +211,17 @@ def number_in_words(value: Number | Fraction | int) -> str:
     return f"{exact} ({approximate})" if len(exact) <= LONGEST_EXACT else approximate
 
 
+def at_most_in_words(value: Number, equal: str = "") -> str:
+    """A budget or another limit: in exact form while that is short, with its decimals, else rounded up.
+
+    Args:
+        value: the number.
+        equal: the text before an exact number, such as "= ".
+    """
+    words = number_in_words(value)
+    return limit_in_words(value) if words.startswith("about ") else f"{equal}{words}"
+
+
 def bracket_in_words(value: Bracket) -> str:
     """An exact value as itself; a bracket by the digits that both its ends share.
 
@@ -323,8 +334,7 @@ def budget_in_words(budget: Budget) -> str:
     value = budget.uniform()
     if value is None or budget.bounds() is not None:
         return thing_in_words(budget)
-    words = number_in_words(value)
-    return f"{budget.parameter} {limit_in_words(value) if words.startswith('about ') else f'= {words}'}"
+    return f"{budget.parameter} {at_most_in_words(value, '= ')}"
 
 
 def budget_in_short(budget: Budget) -> str:

@@ -61,6 +61,7 @@ from dpspec.base.files import read_bytes
 from dpspec.base.log import log
 from dpspec.base.params import FAILED, raise_all
 from dpspec.blocks.space import DatasetSpace
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.blocks import BlockReader, RecordReader
 from dpspec.specfile.document import SCHEMA, SpecDocument
 from dpspec.specfile.maker import FilePositions, Log, Maker
@@ -325,6 +326,26 @@ def read(path: str | Path, registry: Registry, *, shared: Shared | None = None) 
         raise
     log("files", "DEBUG", "read %s", path)
     return attrs.evolve(read_text(text, registry, str(path), shared=shared), sha256=sha256)
+
+
+def as_document(given: object, registry: Registry, name: str) -> SpecDocument:
+    """A specification that is given as a file, as what was read of it, or as five blocks, as one that was read.
+
+    Args:
+        given: the specification.
+        registry: what the names in a file mean.
+        name: what five blocks are called, and the error.
+
+    Raises:
+        ParameterError: it is none of these.
+    """
+    found = read(given, registry) if isinstance(given, (str, Path)) else given
+    if isinstance(found, PrivacySpec):
+        return SpecDocument(id=name, title="five blocks in Python", spec=found)
+    if not isinstance(found, SpecDocument):
+        advice = "give a file, what read() or spec() returns, or five blocks"
+        raise ParameterError(name, f"cannot be a {type(given).__name__}", advice)
+    return found
 
 
 def _released_under(report: str) -> tuple[str, str]:

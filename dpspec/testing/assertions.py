@@ -13,7 +13,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
-from dpspec.specfile.reader import read
+from dpspec.specfile.reader import as_document
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import PowerError
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -53,7 +53,7 @@ def assert_satisfies(
     __tracebackhide__ = True
     if undecided not in UNDECIDED:
         raise ParameterError("undecided", f"must be {' or '.join(UNDECIDED)}", value=undecided)
-    spec = _blocks_of(spec)
+    spec = as_document(spec, installed().registry, "specification").spec
     verdict = verify_claim(mechanism, spec, **options)
     if verdict.outcome is Outcome.REFUTED or (verdict.outcome is Outcome.UNDECIDED and undecided != "pass"):
         name = getattr(mechanism, "name", None) or getattr(mechanism, "__name__", "the mechanism")
@@ -89,7 +89,7 @@ def assert_not_refuted(
         ClaimNotHeld: it is refuted, or the search was not close enough; `verdict` has the complete result.
     """
     __tracebackhide__ = True
-    spec = _blocks_of(spec)
+    spec = as_document(spec, installed().registry, "specification").spec
     name = getattr(function, "__name__", "the function")
     try:
         verdict = verify_claim(function, spec, loss=loss, mass=mass, power=power, **options)
@@ -127,13 +127,3 @@ def verdict_properties(verdict: Verdict) -> Iterator[tuple[str, str]]:
     for assumption in verdict.assumptions:
         yield "assumes", assumption
     yield "plugins", ", ".join(sorted({str(origin) for _, _, origin in verdict.provenance}))
-
-
-def _blocks_of(spec: PrivacySpec | SpecDocument | str | Path) -> PrivacySpec:
-    """The five blocks of a specification, of a file that was read, or of a path."""
-    found = read(Path(spec), installed().registry) if isinstance(spec, (str, Path)) else spec
-    found = found.spec if isinstance(found, SpecDocument) else found
-    if not isinstance(found, PrivacySpec):
-        rule = f"cannot be a {type(found).__name__}"
-        raise ParameterError("specification", rule, "give a specification or the path of its file")
-    return found

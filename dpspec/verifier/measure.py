@@ -33,7 +33,7 @@ JUST_BELOW = 0.999
 """The claim that shows the event: this part of a lower end that a pair attains."""
 
 FINITE = 1_000
-"""The claim that shows the event where no finite budget is enough."""
+"""A budget at which a mechanism without a finite constant is refuted, by a pair of datasets that are infinitely far apart."""
 
 DIGITS = 6
 """The claims have so many significant digits, since they are printed."""

@@ -686,7 +686,7 @@ def check_larger_budgets_allow_more(subject: ValueSubject, context: Context) -> 
 
 @check(OUTPUT_DIVERGENCES)
 def check_the_budget_for_a_constant_allows_it(subject: ValueSubject, context: Context) -> None:
-    """`lipschitz(budget_for(c))` is at least c: a budget that is rounded down would be a promise that nobody proved."""
+    """`lipschitz(budget_for(c))` is at least c: a budget that is rounded down would be a promise without a proof."""
     for parameter, text in itertools.product(subject.thing.budget_parameters, ("0", "1/10", "1", "ln(7)", "3")):
         constant = number(text)
         budget = subject.thing.budget_for(parameter, constant)

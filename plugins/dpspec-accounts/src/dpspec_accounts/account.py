@@ -38,6 +38,7 @@ from dpspec_accounts.store import WAIT, Rows, Store
 from dpspec_accounts.totals import (
     Frame,
     Spent,
+    allowance_in_words,
     amount_of,
     budget_within,
     caveats_of,
@@ -46,7 +47,6 @@ from dpspec_accounts.totals import (
     document_of,
     fits,
     frame_of,
-    limit_in_words,
     nothing_of,
     remainder_of,
     standing_of,
@@ -716,7 +716,7 @@ def over_cap(text: str, quote: Quote) -> OverCapError:
     advice = "nothing was charged" + (f"; what is left is {left.as_limit}" if left is not None else "")
     largest = quote.largest
     if largest is not None:
-        advice += f"; a budget of {limit_in_words(largest)} would fit, with more noise"
+        advice += f"; a budget of {allowance_in_words(largest)} would fit, with more noise"
     elif left is not None and not delta_fits(left, quote.amount):
         advice += "; its delta is larger than the rest, which no noise changes"
     error = OverCapError(f"specification {document_of(text).id}", rule, advice)

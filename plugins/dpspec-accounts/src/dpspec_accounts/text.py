@@ -11,7 +11,7 @@ from rich.text import Text
 from dpspec.plugin.applications import BAD, FAINT, GOOD, PageParts, count, thing_in_words
 from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
-from dpspec_accounts.totals import document_of, limit_in_words
+from dpspec_accounts.totals import allowance_in_words, document_of
 
 PROMISED = "as promised: charges count as their files state them, verified or not"
 
@@ -99,7 +99,7 @@ def quote_parts(found: Quote, *, done: str) -> PageParts:
     if not found.fits:
         lines.append(f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form")
         if (largest := found.largest) is not None:
-            lines.append(f"a budget of {limit_in_words(largest)} would fit, with more noise: `dpspec account fit`")
+            lines.append(f"a budget of {allowance_in_words(largest)} would fit, with more noise: `dpspec account fit`")
     lines.append(f"the claim of the file: {found.standing.sentence}")
     lines += [f"caveat: {caveat}" for caveat in found.caveats]
     warning = [Text(PROMISED, BAD)] if found.balance.as_promised else []

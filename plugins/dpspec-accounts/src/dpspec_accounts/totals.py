@@ -105,18 +105,18 @@ class Spent:
     @property
     def as_limit(self) -> str:
         """In words, for what may still be spent: no number is rounded up."""
-        return self._in_words(limit_in_words)
+        return self._in_words(allowance_in_words)
 
     def _in_words(self, in_words: Callable[[Number], str]) -> str:
         delta = getattr(self.standard, "delta", None)
-        beside = "" if delta is None else f", delta = {in_words(number(delta))}"
-        return f"{self.parameter} = {in_words(self.value)}{beside}"
+        slack = "" if delta is None else f", delta = {in_words(number(delta))}"
+        return f"{self.parameter} = {in_words(self.value)}{slack}"
 
 
-def limit_in_words(value: Number) -> str:
+def allowance_in_words(value: Number) -> str:
     """A number up to which something is allowed: exact where it is short, and decimals that are rounded down.
 
-    >>> [limit_in_words(number(text)) for text in ("0.25", "1 - ln(2)", "1/3")]
+    >>> [allowance_in_words(number(text)) for text in ("0.25", "1 - ln(2)", "1/3")]
     ['0.25', '1 - ln(2) (0.306852 rounded down)', '1/3 (0.333333 rounded down)']
     """
     form, about, rest = number_in_words(value).partition("about ")

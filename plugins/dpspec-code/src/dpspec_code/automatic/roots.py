@@ -122,8 +122,8 @@ class Roots:
             content = parts(value.flat) if value.dtype.hasobject else value.tobytes()
             return value.dtype.str, value.shape, content
         if kind in known.BASES and issubclass(kind, dict):
-            beside = getattr(value, "__dict__", {}), getattr(value, "default_factory", None)
-            return parts(value.keys()), parts(value.values()), parts([*beside[0].items(), beside[1]])
+            attributes, factory = getattr(value, "__dict__", {}), getattr(value, "default_factory", None)
+            return parts(value.keys()), parts(value.values()), parts([*attributes.items(), factory])
         if kind in (set, frozenset):  # the order of entries that are added later depends on the size of the table
             return sys.getsizeof(value), parts(value)
         if (kind in known.BASES and issubclass(kind, (list, tuple))) or kind is collections.deque:
@@ -188,7 +188,7 @@ def is_library(module: str) -> bool:
 
 
 def is_of_library(kind: type) -> bool:
-    """Whether a class is what a library has by its name: the name of its module is what a class states, whoever wrote it.
+    """Whether a class is what a library has by its name: the name of its module is what a class states.
 
     >>> is_of_library(dict), is_of_library(type("dict", (), {"__module__": "builtins"}))
     (True, False)

@@ -87,6 +87,15 @@ class Table(Countable):
         owner = (np.cumsum(kept) - 1)[self.members.owner[theirs]]
         return Table(attributes=self.attributes, codes=codes, members=Members(table=self.members.table.rows(theirs), owner=owner))
 
+    def with_members(self, kept: npt.NDArray[np.bool_]) -> Table:
+        """The table of all of its records with some of their members.
+
+        Raises:
+            TableError: its records have no members.
+        """
+        held = self._held_members()
+        return attrs.evolve(self, members=Members(table=held.table.rows(kept), owner=held.owner[kept]))
+
     def slice(self, begin: int, end: int) -> Table:
         """The records from one place to before another one, without members."""
         return Table(attributes=self.attributes, codes={name: column[begin:end] for name, column in self.codes.items()})
@@ -117,6 +126,16 @@ class Table(Countable):
         for batch in self.batches():
             counter.add(batch.keys_meeting(names, conditions))
         return counter.counts()
+
+    def with_members_meeting(self, where: Conditions) -> Table:
+        """The table of all of its records with those of their members that meet the conditions.
+
+        A member has the attributes of the record that holds it, too.
+
+        Raises:
+            TableError: its records have no members.
+        """
+        return self.with_members(self.of_members()._meets(where))
 
     def keys_meeting(self, names: Sequence[str], where: Conditions) -> npt.NDArray[np.int64]:
         """The keys (`key`) of the records that meet the conditions."""

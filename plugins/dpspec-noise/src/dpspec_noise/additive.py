@@ -145,14 +145,19 @@ class AdditiveNoise(Mechanism):
         published = any(set(table) == set(attributes) for table in self.counted_tables(space))
         return self.noise(count) if published else None
 
+    def check_release(self, space: DatasetSpace) -> None:
+        super().check_release(space)
+        if type(self).release is AdditiveNoise.release and type(self).draw is AdditiveNoise.draw:
+            raise self._has_no_sampler()
+
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
-        raise errors.ReleaseError(
-            self.name,
-            "has no exact sampler: continuous noise cannot be drawn with finitely many random bits, and rounding "
-            "it changes the guarantee",
-            "release with geometric (for laplace) or discrete-gaussian (for gaussian)",
-        )
+        raise self._has_no_sampler()
+
+    def _has_no_sampler(self) -> errors.ReleaseError:
+        rule = "has no exact sampler: continuous noise cannot be drawn with finitely many random bits, and rounding it"
+        advice = "release with geometric (for laplace) or discrete-gaussian (for gaussian)"
+        return errors.ReleaseError(self.name, f"{rule} changes the guarantee", advice)
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         return counts_of_queries(self.queries, attributes, space)
@@ -338,8 +343,11 @@ def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
         TableError: it is none, as persons without their households, or households without their persons.
     """
     lists = {a.name: list(a.values()) for a in table.attributes}
-    order = [a.name for a in space.attributes_of(_unit(set(lists), space))]
+    unit = _unit(set(lists), space)
+    order = [a.name for a in space.attributes_of(unit)]
     try:
+        if unit != space.units[0]:  # of members alone, also where there are none, no dataset is made
+            raise errors.NotInSpaceError(space.name, "has no dataset of members alone")
         return space.dataset([[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))])
     except (errors.NotInSpaceError, KeyError):  # the message may quote a record
         rule = f"has the columns {', '.join(lists)}, and {query} reads more of the space {space.name}"

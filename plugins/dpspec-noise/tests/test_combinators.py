@@ -50,6 +50,21 @@ def test_several_tables_are_released_of_some_of_the_records(inner, expected):
         filtered.release(table, TOWNS, SeededRandomness(1))
 
 
+def test_queries_about_some_records_name_these():
+    """Two tables of different records were both called the table of all."""
+    space = dp.records(town=["a", "b"], sex=["f", "m"])
+    count = dp.geometric(queries=[dp.marginal(attributes=["sex"])], ratio="1/2")
+    parts = dp.parallel(attribute="town", parts=[{"categories": [c], "mechanism": count} for c in "ab"])
+    filtered = dp.filtered(mechanism=parts, where={"sex": ["f"]})
+    made = filtered.run(Table.from_records([("a", "f")], space.attributes_of("person")), space, Run(source=SeededRandomness(1)))
+    assert [{*column(table, "query")} for table in made.tables.values()] == [
+        {"person by sex where town in {a}, sex in {f}"}, {"person by sex where town in {b}, sex in {f}"},
+    ]  # fmt: skip
+    alone = dp.filtered(mechanism=count, where={"town": ["a"]})
+    made = alone.run(Table.from_records([("a", "f")], space.attributes_of("person")), space, Run(source=SeededRandomness(1)))
+    assert column(made.main, "query")[0] == str(dp.marginal(attributes=["sex"], where={"town": ["a"]}))
+
+
 def test_one_table_is_released_of_a_single_part():
     table = Table.from_records([("a",)] * 3, TOWNS.attributes_of("person"))
     assert column(dp.composed(parts=[TOTAL]).release(table, TOWNS, SeededRandomness(1)), "value") == ["3"]

@@ -276,7 +276,8 @@ class Filtered(Mechanism):
         self.check(space)
         of_members = table.members is not None and self.unit != space.units[0]
         left = table.with_members_meeting(self.where) if of_members else table.meeting(self.where)
-        return _tables_of(self.mechanism.run(left, self.left(space), run))
+        made = _tables_of(self.mechanism.run(left, self.left(space), run))
+        return attrs.evolve(made, tables={name: answers.narrowed(table, self.where) for name, table in made.tables.items()})
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:

@@ -82,6 +82,16 @@ def test_it_is_known_without_a_table_that_noise_on_the_line_is_not_released(arou
     around(TOTAL).check_release(TOWNS)
 
 
+WIDE = dp.geometric(queries=[dp.marginal(attributes=[])], scale=10**30)
+BROAD = dp.discrete_gaussian(queries=[dp.marginal(attributes=[])], sensitivities=[1], variance=10**40)
+
+
+@pytest.mark.parametrize("mechanism", [WIDE, BROAD, dp.composed(parts=[TOTAL, BROAD])])
+def test_it_is_known_without_a_table_that_noise_is_too_wide(mechanism):
+    with pytest.raises(ReleaseError, match="leaves the range of 64-bit integers"):
+        mechanism.check_release(TOWNS)
+
+
 def test_it_is_known_without_a_table_that_records_are_no_answers():
     answered = dp.post_processed(mechanism=dp.randomised_response(keep_probability="3/4"), at_least=0)
     with pytest.raises(ReleaseError, match="changes answers to queries, and what is released has none"):

@@ -159,6 +159,21 @@ class Table(Countable):
         check_numbered(attributes)
         return number_cells(self.codes, attributes, len(self))
 
+    def kinds(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """One integer per record, equal where records agree in the named columns, however many combinations these have.
+
+        >>> a, b = (Attribute(name=name, count=10) for name in "ab")
+        >>> Table.from_records([(7, 1), (3, 1), (7, 1)], (a, b)).kinds(["a", "b"]).tolist()
+        [1, 0, 1]
+        """
+        found = np.zeros(len(self), dtype=np.int64)
+        for name in names:
+            size, codes = self.attribute(name).size, self.codes[name]
+            if size >= _MOST_CATEGORIES:
+                size, codes = len(self), np.unique(codes, return_inverse=True)[1]
+            _, found = np.unique(found * size + codes, return_inverse=True)
+        return found
+
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
         columns = [self.codes[a.name].tolist() for a in self.attributes]
@@ -198,6 +213,9 @@ class Table(Countable):
         codes = {a.name: np.asarray(c, dtype=np.int64) for a, c in zip(attributes, columns, strict=True)}
         return cls(attributes=attributes, codes=codes)
 
+
+_MOST_CATEGORIES = 1 << 32
+"""Times fewer categories the number of records is held by 64 bits."""
 
 FEW_COLUMNS, FEW_RECORDS = 16, 1 << 10
 

@@ -162,18 +162,16 @@ class RiskSwapping(Swapping):
         kinds = {HELD: held, CELL: (*held, *self.swap)}
         chosen = np.full(len(table), len(self.rate), dtype=np.int64)
         for place in reversed(range(len(self.rate))):
-            alike = _numbered(table, kinds[self.rate[place].where])
+            alike = _kinds(table, kinds[self.rate[place].where])
             chosen[np.bincount(alike)[alike] == 1] = place
         return RecordRates(rates=(*(one.rate for one in self.rate), None), of_row=chosen)
 
 
-def _numbered(table: Table, names: Sequence[str]) -> Integers:
-    """A number for each record, the same where records agree in the columns, and where these say so hold the same members."""
-    found = np.zeros(len(table), dtype=np.int64)
-    for name in names:
-        codes = _held(table) if name == blocks.MEMBERS else table.codes[name]
-        _, found = np.unique(found * (int(codes.max(initial=0)) + 1) + codes, return_inverse=True)
-    return found
+def _kinds(table: Table, names: Sequence[str]) -> Integers:
+    """One integer per record, equal where records agree in the columns, and where these say so hold the same members."""
+    columns = [name for name in names if name != blocks.MEMBERS]
+    found = table.kinds(columns)
+    return found if len(columns) == len(names) else np.unique(found * len(table) + _held(table), return_inverse=True)[1]
 
 
 def _held(table: Table) -> Integers:
@@ -181,7 +179,7 @@ def _held(table: Table) -> Integers:
     if table.members is None:
         raise errors.TableError("table", "has records without members", "give households together with their persons")
     members, owner = table.members.table, table.members.owner
-    kinds = _numbered(members, [a.name for a in members.attributes])
+    kinds = members.kinds([a.name for a in members.attributes])
     ends = np.cumsum(np.bincount(owner, minlength=len(table)))
     kinds = kinds[np.lexsort((kinds, owner))]
     known: dict[bytes, int] = {}

@@ -92,6 +92,11 @@ def test_it_is_known_without_a_table_that_noise_is_too_wide(mechanism):
         mechanism.check_release(TOWNS)
 
 
+def test_it_is_known_without_a_table_that_repetitions_are_too_many():
+    with pytest.raises(ReleaseError, match="more than 10,000"):
+        dp.filtered(mechanism=dp.repeated(mechanism=TOTAL, times=10**9), where={"town": ["a"]}).check_release(TOWNS)
+
+
 def test_it_is_known_without_a_table_that_records_are_no_answers():
     answered = dp.post_processed(mechanism=dp.randomised_response(keep_probability="3/4"), at_least=0)
     with pytest.raises(ReleaseError, match="changes answers to queries, and what is released has none"):

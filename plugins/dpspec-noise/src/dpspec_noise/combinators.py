@@ -52,6 +52,9 @@ else:
 MOST_TIMES = 10**9
 """So often a mechanism is repeated at most."""
 
+MOST_RELEASES = 10_000
+"""So many repetitions, of one table each or more, are written as files at most."""
+
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
 
@@ -196,6 +199,9 @@ class RepeatedMechanism(Mechanism):
         return grammar.counts_read(self.mechanism, attributes, space)
 
     def check_release(self, space: DatasetSpace) -> None:
+        if self.times > MOST_RELEASES:
+            rule = f"is written as a table for each time, of which there are more than {MOST_RELEASES:,}"
+            raise errors.ReleaseError(self.name, rule, "repeat it less often", value=self.times)
         self.mechanism.check_release(space)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:

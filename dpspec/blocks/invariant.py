@@ -102,6 +102,9 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
 
 
+WHERE = " where "
+"""What comes in the words of a query before its conditions."""
+
 _AMBIGUOUS = re.compile(r'[,{}"\n]|^\s|\s$|^$|^\d+ to \d+$| x | where ')
 
 
@@ -281,8 +284,16 @@ class Marginal(Invariant):
 
     def __str__(self) -> str:
         by = f"{self.unit} by {' x '.join(map(quoted, self.attributes))}" if self.attributes else f"{self.unit} total"
-        where = ", ".join(f"{quoted(name)} in {{{', '.join(in_runs(categories))}}}" for name, categories in self.where)
-        return f"{by} where {where}" if where else by
+        return f"{by}{WHERE}{conditions_in_words(self.where)}" if self.where else by
+
+
+def conditions_in_words(where: Iterable[tuple[str, Sequence[str]]]) -> str:
+    """The categories that records may have, as in the words of a query.
+
+    >>> conditions_in_words([("age", ("1", "2", "3", "4")), ("sex", ("f",))])
+    'age in {1 to 4}, sex in {f}'
+    """
+    return ", ".join(f"{quoted(name)} in {{{', '.join(in_runs(categories))}}}" for name, categories in where)
 
 
 COVERS_TRIED = 20_000

@@ -38,7 +38,7 @@ from dpspec.base.errors import TableError
 from dpspec.base.lazy import late_module
 from dpspec.base.promises import is_a
 from dpspec.base.types import AnyIntegers, Mask
-from dpspec.blocks.invariant import Invariant, Marginal
+from dpspec.blocks.invariant import WHERE, Invariant, Marginal, conditions_in_words
 from dpspec.blocks.space import MEMBERS, Attribute, DatasetSpace
 from dpspec.grammar.tables import (
     HOUSEHOLD_ID,
@@ -524,6 +524,19 @@ def changed(table: Table, change: Callable[[int], int | None]) -> Table:
     columns = {VALUE: value, STATUS: Attribute(name=STATUS, categories=tuple(kinds))}
     attributes = tuple(columns.get(a.name, a) for a in table.attributes)
     return Table(attributes=attributes, codes={**table.codes, VALUE: places, STATUS: compact(statuses, len(kinds))})
+
+
+def narrowed(table: Table, where: Sequence[tuple[str, tuple[str, ...]]]) -> Table:
+    """A released table of answers about the records that meet conditions, with these in the words of its queries.
+
+    Of a table without queries nothing changes.
+    """
+    if not where or not has_answers(table):
+        return table
+    words = conditions_in_words(where)
+    queries = (f"{query}{', ' if WHERE in query else WHERE}{words}" for query in table.attribute(QUERY).values())
+    named = Attribute(name=QUERY, categories=tuple(queries))
+    return attrs.evolve(table, attributes=(named, *table.attributes[1:]))
 
 
 def numbered(name: str, values: AnyIntegers | Sequence[int]) -> tuple[NumberedAttribute, Codes]:

@@ -180,17 +180,35 @@ class Mechanism(Promising, ABC):
         """
         return ()
 
+    def check_release(self, space: DatasetSpace) -> None:
+        """Raise ReleaseError where it is known without a table that the mechanism releases none.
+
+        It is called before a table is read and before a budget is spent. A mechanism with `release` or `run` of its own is taken
+        to release tables; one that is made of others checks these.
+        """
+        if type(self).release is Mechanism.release:
+            self._check_run()
+
+    def _check_run(self) -> None:
+        if type(self).run is Mechanism.run:
+            raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
+
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """Draw one output on a real table with exact samplers.
+        """Draw one output on a real table with exact samplers: the table of `run`, where a class states that instead.
 
         Raises:
-            ReleaseError: when the mechanism has no exact sampler (continuous noise cannot be drawn exactly).
+            ReleaseError: when the mechanism has no exact sampler (continuous noise cannot be drawn exactly), or its `run`
+                releases several tables.
             TableError: when the table does not fit the space.
         """
-        if type(self).run is not Mechanism.run:
-            rule = "releases several tables, where the mechanism around it releases one"
-            raise ReleaseError(self.name, rule, "put that mechanism around each of its parts, if this is what is promised")
-        raise ReleaseError(self.name, "has no exact sampler for tables", "choose a mechanism with discrete noise")
+        self._check_run()
+        from dpspec.grammar.workers import Run
+
+        output = self.run(table, space, Run(source=source))
+        if len(output.tables) + len(output.streams) > 1:
+            rule = "releases several tables, and one is wanted"
+            raise ReleaseError(self.name, rule, "name one of its parts, if this is what is meant")
+        return output.main
 
     def run(self, table: Table, space: DatasetSpace, run: Run) -> Output:
         """One release with all that belongs to it: several tables, a report, the work cut for workers.
@@ -208,8 +226,8 @@ class Mechanism(Promising, ABC):
     }
     _asides = frozenset(
         {
-            *("check", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release", "resumable", "run"),
-            "structure",
+            *("check", "check_release", "claims", "constant_at", "keeps", "nearest_laws", "proved", "reduced", "release"),
+            *("resumable", "run", "structure"),
         }
     )
 

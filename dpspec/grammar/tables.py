@@ -87,6 +87,15 @@ class Table(Countable):
         owner = (np.cumsum(kept) - 1)[self.members.owner[theirs]]
         return Table(attributes=self.attributes, codes=codes, members=Members(table=self.members.table.rows(theirs), owner=owner))
 
+    def with_members(self, kept: npt.NDArray[np.bool_]) -> Table:
+        """The table of all of its records with some of their members.
+
+        Raises:
+            TableError: its records have no members.
+        """
+        held = self._held_members()
+        return attrs.evolve(self, members=Members(table=held.table.rows(kept), owner=held.owner[kept]))
+
     def slice(self, begin: int, end: int) -> Table:
         """The records from one place to before another one, without members."""
         return Table(attributes=self.attributes, codes={name: column[begin:end] for name, column in self.codes.items()})
@@ -118,6 +127,16 @@ class Table(Countable):
             counter.add(batch.keys_meeting(names, conditions))
         return counter.counts()
 
+    def with_members_meeting(self, where: Conditions) -> Table:
+        """The table of all of its records with those of their members that meet the conditions.
+
+        A member has the attributes of the record that holds it, too.
+
+        Raises:
+            TableError: its records have no members.
+        """
+        return self.with_members(self.of_members()._meets(where))
+
     def keys_meeting(self, names: Sequence[str], where: Conditions) -> npt.NDArray[np.int64]:
         """The keys (`key`) of the records that meet the conditions."""
         keys, conditions = self.key(names), tuple(where)
@@ -139,6 +158,21 @@ class Table(Countable):
         attributes = [self.attribute(name) for name in names]
         check_numbered(attributes)
         return number_cells(self.codes, attributes, len(self))
+
+    def kinds(self, names: Sequence[str]) -> npt.NDArray[np.int64]:
+        """One integer per record, equal where records agree in the named columns, however many combinations these have.
+
+        >>> a, b = (Attribute(name=name, count=10) for name in "ab")
+        >>> Table.from_records([(7, 1), (3, 1), (7, 1)], (a, b)).kinds(["a", "b"]).tolist()
+        [1, 0, 1]
+        """
+        found = np.zeros(len(self), dtype=np.int64)
+        for name in names:
+            size, codes = self.attribute(name).size, self.codes[name]
+            if size >= _MOST_CATEGORIES:
+                size, codes = len(self), np.unique(codes, return_inverse=True)[1]
+            _, found = np.unique(found * size + codes, return_inverse=True)
+        return found
 
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
@@ -179,6 +213,9 @@ class Table(Countable):
         codes = {a.name: np.asarray(c, dtype=np.int64) for a, c in zip(attributes, columns, strict=True)}
         return cls(attributes=attributes, codes=codes)
 
+
+_MOST_CATEGORIES = 1 << 32
+"""Times fewer categories the number of records is held by 64 bits."""
 
 FEW_COLUMNS, FEW_RECORDS = 16, 1 << 10
 

@@ -134,6 +134,21 @@ def test_an_interruption_says_what_it_leaves_in_the_account(
     assert ("charge" in ran.err) == bool(told)
 
 
+def test_an_interruption_after_the_charge_was_committed_says_so(account, files, tmp_path, run, monkeypatch):
+    """It said that the charge stays drawn, and the account said that it is committed."""
+    commit = Account.commit
+
+    def interrupted(*given):
+        commit(*given)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Account, "commit", interrupted)
+    ran = run("release", files[1], files[2], "--out", tmp_path / "out", "--account", tmp_path / "a.db")
+    assert ran.code == 130
+    assert "charge 2 of a.db is committed: the release is written" in ran.err.replace(str(tmp_path) + "/", "")
+    assert states(account) == ["committed"]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
 @pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_release_that_ends_anywhere_is_counted_when_it_shows_something(files, tmp_path, step):

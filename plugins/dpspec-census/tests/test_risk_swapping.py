@@ -13,7 +13,10 @@ from dpspec_census.risk_swapping import CELL, HELD
 
 import dpspec as dp
 from dpspec.base.exact import ln
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
+from dpspec.grammar.tables import Members
+from dpspec.grammar.workers import Run
 from dpspec.plugin import Bracket, Table, errors
 from dpspec.verifier.exhaustive import verify
 
@@ -156,3 +159,33 @@ def test_rows_with_a_rate_of_their_own(where: str) -> None:
     expected = rates_of(dataset, where, Fraction(1, 2), Fraction(1, 10))
     assert [found.rates[place] or Fraction(1, 10) for place in found.of_row] == expected
     assert np.asarray(found.of_row).dtype == np.int64
+
+
+def test_households_with_other_persons_are_not_alike() -> None:
+    """A release of households with persons failed: what they hold has a column in the space, and none in the table."""
+    space = dp.households(household={"kin": ["0", "1"], "place": ["a", "b"]}, person={"sex": ["f", "m"]}, most=5, members=3)
+    held = ["fm", "mf", "ff", "", "fm"]
+    persons = Table.from_records([(sex,) for home in held for sex in home], space.person)
+    owner = np.repeat(np.arange(5), [len(home) for home in held])
+    homes = Table.from_records([("0", "a"), ("0", "b"), ("0", "b"), ("0", "b"), ("1", "a")], space.household)
+    table = Table(attributes=homes.attributes, codes=homes.codes, members=Members(table=persons, owner=owner))
+    for where, alone in ((HELD, [False, False, True, True, True]), (CELL, [True] * 5)):
+        rate = [{"where": where, "rate": "1/2"}]
+        mechanism = RiskSwapping(swap=["place"], swap_rate="1/10", rate=rate, algorithm="permutation")
+        rates = mechanism.records_by_rate(table, space)
+        assert (rates.of_row == 0).tolist() == alone
+        released = mechanism.run(table, space, Run(source=SeededRandomness(1))).main
+        assert sorted(released.members.table.records()) == sorted(persons.records())
+    with pytest.raises(errors.TableError, match="has records without members"):
+        mechanism.run(homes, space, Run(source=SeededRandomness(1)))
+
+
+def test_records_of_many_attributes_are_compared() -> None:
+    """All their combinations are more than 64 bits number, and the release failed."""
+    attributes = [{"name": f"a{place}", "count": 10} for place in range(24)]
+    space = UnorderedRecords(attributes=attributes, unit="household")
+    records = [("0",) * 24, ("0",) * 24, ("0",) * 23 + ("1",), ("9",) * 24]
+    table = Table.from_records(records, space.attributes)
+    for where, alone in ((HELD, [False, False, False, True]), (CELL, [False, False, True, True])):
+        mechanism = RiskSwapping(swap=["a23"], swap_rate="1/10", rate=[{"where": where, "rate": "1/2"}])
+        assert (mechanism.records_by_rate(table, space).of_row == 0).tolist() == alone

@@ -13,7 +13,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from dpspec_noise import NoisyMax, choice
+from dpspec_noise import ExponentialMechanism, NoisyMax, choice
 from scipy import integrate, stats
 
 from dpspec.api import verify
@@ -276,3 +276,21 @@ def test_an_undecided_claim_without_a_pair_is_not_reported_as_one(tmp_path, monk
     (report,) = [verify(file_of(tmp_path, "geometric", 1_000))]
     assert report.standing.verdicts[0].outcome is Outcome.UNDECIDED
     assert report.scope == "no pair was decided"
+
+
+@pytest.mark.parametrize("rate", ["ln(2)", "1/3", "1 + ln(3)"])
+def test_a_cell_is_chosen_among_counts_that_are_far_apart(rate):
+    """Weights are no exact numbers: an error about one with too many digits showed the difference of two counts."""
+    mechanism = ExponentialMechanism(query=Marginal(attributes=("colour",)), rate=rate)
+    table = Table(attributes=(COLOUR,), codes={"colour": np.repeat([0, 1], [3, 100_000])})
+    (chosen,) = mechanism.release(table, UnorderedRecords(attributes=(COLOUR,)), SeededRandomness(1)).records()
+    assert "blue" in chosen
+
+
+def test_the_exponential_mechanism_draws_its_law():
+    mechanism = ExponentialMechanism(query=Marginal(attributes=("colour",)), rate="ln(2)")
+    space, source = UnorderedRecords(attributes=(COLOUR,)), SeededRandomness(3)
+    table = Table(attributes=(COLOUR,), codes={"colour": np.repeat([0, 1], [1, 2])})
+    found = [next(mechanism.release(table, space, source).records()) for _ in range(2_000)]
+    counts = [sum(colour in row for row in found) for colour in ("red", "blue", "green")]
+    assert stats.chisquare(counts, [2_000 * share / 7 for share in (2, 4, 1)]).pvalue > 1e-9

@@ -101,6 +101,23 @@ def test_the_order_and_the_hashes(files, mechanism):
     assert {"report.json", "noisy.csv"} < set(guard.committed)
 
 
+class Unsampled(Logged):
+    """One of which it is known without a table that it releases none."""
+
+    name = "unsampled"
+
+    def check_release(self, space):
+        raise ReleaseError(self.name, "has no exact sampler")
+
+
+def test_what_is_never_released_is_neither_read_nor_reserved(files):
+    """The budget of a release with noise on the line was spent, although it cannot be drawn."""
+    files[1].unlink()
+    with pytest.raises(ReleaseError, match="has no exact sampler"):
+        release(files, Recorder(Logged.log), mechanism=Unsampled)
+    assert Logged.log == []
+
+
 def test_what_cannot_be_reserved_is_not_drawn(files):
     with pytest.raises(Refused):
         release(files, Recorder(Logged.log, "reserve"))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 
-from dpspec import SpecDocument
+from dpspec import DpspecError, SpecDocument
 from dpspec_accounts.account import Account, text_of
 from dpspec_accounts.errors import AccountError, ChargeStateError
 from dpspec_accounts.fitting import fitted
@@ -45,6 +46,9 @@ class AccountGuard:
         if self._number is None:
             return ""
         charge = f"charge {self._number} of {self._account.name}"
+        with contextlib.suppress(DpspecError):  # what was interrupted may have been recorded
+            found = self._account.find(self._number)
+            self._state = self._state if found is None else found.state
         if self._state == RESERVED:
             return f"{charge} stays reserved and counts: `dpspec account void` gives it back if nothing runs under it"
         if self._state == DRAWN:

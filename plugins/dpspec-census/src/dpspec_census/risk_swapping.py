@@ -29,6 +29,7 @@ from dpspec.plugin import (
     Rational,
     Table,
     Text,
+    blocks,
     define,
     errors,
     grammar,
@@ -41,6 +42,8 @@ from dpspec_census.swapping import Swapping
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from dpspec.plugin import Integers
 else:
     np = late_module("numpy")
 
@@ -159,7 +162,29 @@ class RiskSwapping(Swapping):
         kinds = {HELD: held, CELL: (*held, *self.swap)}
         chosen = np.full(len(table), len(self.rate), dtype=np.int64)
         for place in reversed(range(len(self.rate))):
-            keys = table.key(kinds[self.rate[place].where])
-            _, inverse, counts = np.unique(keys, return_inverse=True, return_counts=True)
-            chosen[counts[inverse] == 1] = place
+            alike = _kinds(table, kinds[self.rate[place].where])
+            chosen[np.bincount(alike)[alike] == 1] = place
         return RecordRates(rates=(*(one.rate for one in self.rate), None), of_row=chosen)
+
+
+def _kinds(table: Table, names: Sequence[str]) -> Integers:
+    """One integer per record, equal where records agree in the columns, and where these say so hold the same members."""
+    columns = [name for name in names if name != blocks.MEMBERS]
+    found = table.kinds(columns)
+    return found if len(columns) == len(names) else np.unique(found * len(table) + _held(table), return_inverse=True)[1]
+
+
+def _held(table: Table) -> Integers:
+    """A number for each record, the same where records hold the same multiset of members."""
+    if table.members is None:
+        raise errors.TableError("table", "has records without members", "give households together with their persons")
+    members, owner = table.members.table, table.members.owner
+    kinds = members.kinds([a.name for a in members.attributes])
+    ends = np.cumsum(np.bincount(owner, minlength=len(table)))
+    kinds = kinds[np.lexsort((kinds, owner))]
+    known: dict[bytes, int] = {}
+    begins = (ends - np.diff(ends, prepend=0)).tolist()
+    numbers = (
+        known.setdefault(kinds[begin:end].tobytes(), len(known)) for begin, end in zip(begins, ends.tolist(), strict=True)
+    )
+    return np.fromiter(numbers, dtype=np.int64, count=len(table))

@@ -230,6 +230,8 @@ def test_a_base_of_many_cells_is_not_held_for_a_few_tables(monkeypatch):
 def test_what_64_bits_do_not_hold_is_refused():
     with pytest.raises(ReleaseError, match=r"base of random-rounding: is 2\^61 or more"):
         RandomRounding(tables=[[]], base=1 << 61).release(people(3, 1), SPACE, SeededRandomness(1))
+    with pytest.raises(ReleaseError, match=r"base of random-rounding: is 2\^61 or more"):
+        RandomRounding(tables=[[]], base=1 << 61).check_release(SPACE)
     with pytest.raises(ReleaseError, match="sums leave the range"):
         CellKey(tables=[[]], rows=[{"count": 1, "changes": {"0": 1}}], keys=1 << 61).release(
             people(3, 1), SPACE, SeededRandomness(1)

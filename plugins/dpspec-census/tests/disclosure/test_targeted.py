@@ -219,3 +219,21 @@ def test_bad_input():
         TargetedSwapping(levels=["county"], risk=["age"], k=2).check(DEEP)
     with pytest.raises(NotEnumerableError, match="at most 8 records"):
         BY_TRACT.law([("A", "a1", "old")] * 9, DEEP)
+
+
+def test_risk_variables_of_any_number_of_combinations():
+    """More than 64 bits number: the release failed after its budget was spent."""
+    attributes = (Attribute(name="area", count=2), *(Attribute(name=f"a{place}", count=10) for place in range(24)))
+    space, names = UnorderedRecords(attributes=attributes), [a.name for a in attributes[1:]]
+    records = [("0", *"0" * 24), ("0", *"0" * 24), ("0", *"0" * 23, "1"), ("1", *"0" * 24), ("1", *"0" * 24)]
+    mechanism = TargetedSwapping(levels=["area"], risk=names, k=2, similar=[names[:-1]], unit="person")
+    released = mechanism.release(Table.from_records(records, attributes), space, SeededRandomness(1))
+    moved = [(before[0], after[0]) for before, after in zip(records, released.records(), strict=True) if before != after]
+    assert moved == [("0", "1"), ("1", "0")], "the one rare record exchanges its area with a donor"
+
+
+def test_kinds_of_many_categories():
+    attributes = (Attribute(name="place", count=1 << 60), Attribute(name="age", count=3))
+    table = Table(attributes=attributes, codes={"place": np.array([1 << 59, 5, 1 << 59]), "age": np.array([1, 1, 1])})
+    assert table.kinds(["age", "place"]).tolist() == [1, 0, 1]
+    assert table.kinds([]).tolist() == [0, 0, 0]

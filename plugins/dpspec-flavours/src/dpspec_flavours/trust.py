@@ -123,6 +123,9 @@ class Shuffled(Mechanism):
         stated = grammar.SizeHypothesis(view=shuffled, by=self)
         return grammar.Structure(views=(shuffled,), publishes_views=False, hypotheses=(stated,))
 
+    def check_release(self, space: DatasetSpace) -> None:
+        self.mechanism.check_release(space)
+
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The reports in random order."""
         self.check(space)

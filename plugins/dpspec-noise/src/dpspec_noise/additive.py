@@ -52,6 +52,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    randomness,
     sorting,
     tables,
     workers,
@@ -144,6 +145,12 @@ class AdditiveNoise(Mechanism):
         """The law of a noisy count of the table of these attributes, for the `count_law` of a class; None where none is."""
         published = any(set(table) == set(attributes) for table in self.counted_tables(space))
         return self.noise(count) if published else None
+
+    def check_release(self, space: DatasetSpace) -> None:
+        """Draw one number from a seed, which is released nowhere: noise on the line, and noise that is too wide, is not drawn."""
+        super().check_release(space)
+        if type(self).release is AdditiveNoise.release:
+            self.draw(1, randomness.SeededRandomness(0))
 
     def draw(self, count: int, source: Randomness) -> Integers:
         """Independent draws of the noise."""
@@ -338,8 +345,11 @@ def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
         TableError: it is none, as persons without their households, or households without their persons.
     """
     lists = {a.name: list(a.values()) for a in table.attributes}
-    order = [a.name for a in space.attributes_of(_unit(set(lists), space))]
+    unit = _unit(set(lists), space)
+    order = [a.name for a in space.attributes_of(unit)]
     try:
+        if unit != space.units[0]:  # of members alone, also where there are none, no dataset is made
+            raise errors.NotInSpaceError(space.name, "has no dataset of members alone")
         return space.dataset([[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))])
     except (errors.NotInSpaceError, KeyError):  # the message may quote a record
         rule = f"has the columns {', '.join(lists)}, and {query} reads more of the space {space.name}"

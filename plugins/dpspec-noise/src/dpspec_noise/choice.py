@@ -172,9 +172,7 @@ class ExponentialMechanism(_OfOneTable):
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The chosen cell, drawn exactly: with bits read on until they decide."""
         self.check(space)
-        counts = true_answers(table, self.query, space)
-        weights = [laws.exact_exponential(self.rate * (count - max(counts))) for count in counts]
-        return self.released(_drawn(weights, source), space)
+        return self.released(_drawn(self.rate, true_answers(table, self.query, space), source), space)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[ExponentialMechanism, DatasetSpace]]:
@@ -228,15 +226,19 @@ class Chosen(grammar.View):
         return ((found[0], found[1]),)
 
 
-def _drawn(weights: Sequence[laws.Exponential], source: Randomness) -> int:
-    """An index with probability exactly proportional to the weights: a uniform number is read on until it lies in one part."""
+def _drawn(rate: Number, counts: Sequence[int], source: Randomness) -> int:
+    """A place with probability proportional to e^(rate n): a uniform number is read on until it lies in one part.
+
+    The weights are enclosed. Exact ones have as many digits as their count, and an error about them would show a count.
+    """
     from flint import arb, ctx
 
-    low, bits = 0, 0
+    low, bits, top = 0, 0, max(counts)
     while True:
         low, bits = low << 64 | int(source.words(1)[0]), bits + 64
         with ctx.workprec(bits + 128):
-            parts = [weight.enclose(bits + 128) for weight in weights]
+            known = {count: (rate.enclose(bits + 128) * (count - top)).exp() for count in {*counts}}
+            parts = [known[count] for count in counts]
             total, ends = sum(parts, arb(0)), arb(0)
             for place, part in enumerate(parts):
                 begin, ends = ends, ends + part

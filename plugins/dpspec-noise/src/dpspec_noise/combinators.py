@@ -38,7 +38,6 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
-    tables,
     workers,
 )
 from dpspec_noise.gaussian import Geometric
@@ -46,12 +45,15 @@ from dpspec_noise.gaussian import Geometric
 if TYPE_CHECKING:
     import numpy as np
 
-    from dpspec.plugin import AnyIntegers, Integers, Mask, Randomness
+    from dpspec.plugin import AnyIntegers, Integers, Mask
 else:
     np = late_module("numpy")
 
 MOST_TIMES = 10**9
 """So often a mechanism is repeated at most."""
+
+MOST_RELEASES = 10_000
+"""So many repetitions, of one table each or more, are written as files at most."""
 
 Conditions = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -123,6 +125,9 @@ class ComposedMechanism(Mechanism):
         read = [grammar.counts_read(part, attributes, space) for part in self.parts]
         return None if None in read else tuple(table for tables_read in read for table in tables_read or ())
 
+    def check_release(self, space: DatasetSpace) -> None:
+        params.collect(partial(part.check_release, space) for part in self.parts)
+
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every part, numbered by the parts."""
         outputs = [part.run(table, space, run).with_main_held() for part in self.parts]
@@ -192,6 +197,12 @@ class RepeatedMechanism(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         """The exact facts, read once; they are the same in every repetition."""
         return grammar.counts_read(self.mechanism, attributes, space)
+
+    def check_release(self, space: DatasetSpace) -> None:
+        if self.times > MOST_RELEASES:
+            rule = f"is written as a table for each time, of which there are more than {MOST_RELEASES:,}"
+            raise errors.ReleaseError(self.name, rule, "repeat it less often", value=self.times)
+        self.mechanism.check_release(space)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The tables of every time, numbered."""
@@ -263,10 +274,16 @@ class Filtered(Mechanism):
         read = grammar.counts_read(self.mechanism, attributes, self.left(space))
         return None if read is None else tuple(grammar.narrowed(table, dict(self.where)) for table in read)
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def check_release(self, space: DatasetSpace) -> None:
+        self.mechanism.check_release(self.left(space))
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        """What the mechanism releases of the records that meet the condition; a larger record stays without its other members."""
         self.check(space)
-        rows = table if table.members is None or self.unit == space.units[0] else table.of_members()
-        return self.mechanism.release(rows.meeting(self.where), self.left(space), source)
+        of_members = table.members is not None and self.unit != space.units[0]
+        left = table.with_members_meeting(self.where) if of_members else table.meeting(self.where)
+        made = _tables_of(self.mechanism.run(left, self.left(space), run))
+        return attrs.evolve(made, tables={name: answers.narrowed(table, self.where) for name, table in made.tables.items()})
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:
@@ -331,6 +348,9 @@ class Parallel(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return self.composed().counts_read(attributes, space)
 
+    def check_release(self, space: DatasetSpace) -> None:
+        self.composed().check_release(space)
+
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         return self.composed().run(table, space, run)
 
@@ -389,16 +409,16 @@ class BoundedContributions(Mechanism):
 
         return found.restated(of=self.mechanism, by=self, views=bounded)
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """What the mechanism releases about the persons that are left, each with the attributes of its household."""
+    def check_release(self, space: DatasetSpace) -> None:
+        self.mechanism.check_release(space)
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        """What the mechanism releases about the larger records with the members that are left of each."""
         self.check(space)
         if table.members is None:
             raise errors.TableError("table", "has records without members", "give households together with their persons")
-        held = table.members
-        left = self._left(held.table, held.owner)
-        kept = tables.Members(table=held.table.rows(left), owner=held.owner[left])
-        bounded = Table(attributes=table.attributes, codes=table.codes, members=kept)
-        return self.mechanism.release(bounded.of_members(), space, source)
+        left = self._left(table.members.table, table.members.owner)
+        return _tables_of(self.mechanism.run(table.with_members(left), space, run))
 
     def _left(self, members: Table, owner: AnyIntegers) -> Mask:
         """The rows that are left: the first of each owner in the order of the categories' names, as in the law."""
@@ -477,13 +497,25 @@ class PostProcessed(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return grammar.counts_read(self.mechanism, attributes, space)
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    def check_release(self, space: DatasetSpace) -> None:
+        self.mechanism.check_release(space)
+        if self.mechanism.keeps(()):  # properties of the records that it releases
+            raise self._has_no_numbers()
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The released answers, changed; those that are hidden are suppressed."""
-        made = self.mechanism.release(table, space, source)
-        if not answers.has_numbers(made):
-            rule = "changes answers to queries, and what is released has none"
-            raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
-        return answers.changed(made, self.shown)
+        made = self.mechanism.run(table, space, run)
+        tables = {**made.tables, **{name: stream.joined() for name, stream in made.streams.items()}}
+        return workers.Output(tables={name: self._shown(released) for name, released in tables.items()})
+
+    def _shown(self, released: Table) -> Table:
+        if not answers.has_numbers(released):
+            raise self._has_no_numbers()
+        return answers.changed(released, self.shown)
+
+    def _has_no_numbers(self) -> errors.ReleaseError:
+        rule = "changes answers to queries, and what is released has none"
+        return errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:
@@ -500,6 +532,11 @@ def _stated(mechanism: Mechanism, space: DatasetSpace) -> grammar.Structure:
     if found is None:
         raise grammar.NoStructure(f"the mechanism {mechanism.name} does not say how it is made")
     return found
+
+
+def _tables_of(output: workers.Output) -> workers.Output:
+    """The released tables alone: what is reported with them may state what is fixed of all records, and not of some."""
+    return workers.Output(tables=output.tables, streams=output.streams)
 
 
 def _with_own_sample(found: grammar.Structure, space: DatasetSpace) -> grammar.Structure:

@@ -502,10 +502,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
     """
     spare_address_space()
     options = options or Options()
-    mechanism, space = document.mechanism, document.spec.space
-    if mechanism is None:
-        raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
-    mechanism.check(space)
+    mechanism, space = _checked_mechanism(document), document.spec.space
     unit = str(getattr(mechanism, "unit", space.units[0] if space.units else ""))
     workers, suffix = registry.get("workers", options.workers)(), _suffix(Path(table), options.suffix, formats_of(registry))
     if options.resume and not mechanism.resumable:
@@ -574,6 +571,20 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
                 place.leave()
             raise
+
+
+def _checked_mechanism(document: SpecDocument) -> Mechanism:
+    """The mechanism, which can release tables of the space.
+
+    Raises:
+        ReleaseError: there is none, or it cannot.
+    """
+    mechanism, space = document.mechanism, document.spec.space
+    if mechanism is None:
+        raise ReleaseError(f"specification {document.id}", "names no mechanism", "add a [mechanism] table")
+    mechanism.check(space)
+    mechanism.check_release(space)
+    return mechanism
 
 
 def _all_held(release: Release, unit: str, by_digest: Sequence[Marginal]) -> Iterator[Held]:

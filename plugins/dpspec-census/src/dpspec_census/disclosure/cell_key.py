@@ -367,8 +367,9 @@ class CellKey(Perturbed):
         for cells have the law of those that are drawn for records. The tables of one release agree with each other.
         """
         self.check(space)
-        self.check_sums(len(table))
-        return self.released_table(self._summed(self.rows_of(table, space), space, source), space, source)
+        given = self.rows_of(table, space)
+        self.check_sums(len(given))
+        return self.released_table(self._summed(given, space, source), space, source)
 
     def _summed(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Integers:
         """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""
@@ -436,8 +437,9 @@ class KeptCellKey(Perturbed, Deterministic):
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """The perturbed tables; the same for every release of one file."""
         self.check(space)
-        self.check_sums(len(table))
-        return self.released_table(self._summed(table, space), space, source)
+        given = self.rows_of(table, space)
+        self.check_sums(len(given))
+        return self.released_table(self._summed(given, space), space, source)
 
     def _summed(self, table: tables.Countable, space: DatasetSpace) -> Integers:
         """What `cell_numbers` reads of a table; the cells of the base are forgotten then."""

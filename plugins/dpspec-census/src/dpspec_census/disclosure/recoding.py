@@ -80,8 +80,8 @@ class Recoded(Deterministic):
         import numpy as np
 
         self.check(space)
-        coarse = self.coarse(space)
-        kept = [a for a in self.rows_of(table, space).attributes if a.name not in self.left_out()]
+        coarse, table = self.coarse(space), self.rows_of(table, space)
+        kept = [a for a in table.attributes if a.name not in self.left_out()]
         codes = {a.name: table.codes[a.name] for a in kept}
         codes |= {name: np.asarray(rule.places)[codes[name]] for name, rule in coarse.items()}
         # A category may no longer lie within one of the coarser attribute, so nesting is not stated of the new columns.

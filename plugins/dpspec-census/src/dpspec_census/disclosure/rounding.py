@@ -231,15 +231,21 @@ class RandomRounding(RoundedTables):
         between = self.claim("between the same multiples", f"{PUBLISHED}, by hand", self.own_universes(), epsilon, space)
         return between, *super().claims(space)
 
+    def check_release(self, space: DatasetSpace) -> None:
+        self._check_base()
+
+    def _check_base(self) -> None:
+        if self.base >= _MOST_BASE:
+            advice = "choose a smaller base; all counts are below this one"
+            raise errors.ReleaseError(f"base of {self.name}", "is 2^61 or more, which no coin is drawn for", advice)
+
     def cell_numbers(self, counts: AnyIntegers, source: Randomness) -> AnyIntegers:
         """The rounded numbers: exact coins r/b, one for each count.
 
         Raises:
             ReleaseError: the base is larger than what is drawn from.
         """
-        if self.base >= _MOST_BASE:
-            advice = "choose a smaller base; all counts are below this one"
-            raise errors.ReleaseError(f"base of {self.name}", "is 2^61 or more, which no coin is drawn for", advice)
+        self._check_base()
         coins, rests = source.below(self.base, len(counts)), counts % self.base
         return np.asarray(counts - rests + np.where(coins < rests, self.base, 0))
 

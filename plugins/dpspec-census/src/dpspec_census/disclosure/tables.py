@@ -206,11 +206,15 @@ class DisclosureControl(Mechanism):
         return {a.name for a in columns} == {a.name for a in self.attributes(space)}
 
     def rows_of(self, table: GivenTable, space: DatasetSpace) -> GivenTable:
-        """The table as it was given, when it has a row for each record of the unit.
+        """A row for each record of the unit: the table as it was given, or the members of its records.
 
         Raises:
             ReleaseError: the rows are records of something else.
         """
+        from dpspec.plugin import Table
+
+        if isinstance(table, Table) and table.members is not None and self.unit != space.units[0]:
+            table = cast("GivenTable", table.of_members())
         if not self.is_of_unit(table.attributes, space):
             rule = f"does not have the attributes of a {self.unit} as its columns"
             raise errors.ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])

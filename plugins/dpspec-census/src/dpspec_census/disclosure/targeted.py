@@ -228,14 +228,11 @@ def swapped(table: Table, mechanism: TargetedSwapping, source: Randomness) -> Ta
     codes = {name: table.codes[name].copy() for name in mechanism.levels}
     moved = np.zeros(len(table), dtype=np.bool_)
     for level, name in enumerate(mechanism.levels):
-        _, cell, sizes = np.unique(
-            table.key((*mechanism.levels[: level + 1], *mechanism.risk)), return_inverse=True, return_counts=True
-        )
-        risky = np.flatnonzero((sizes[cell] < mechanism.k) & ~moved)
+        cell = table.kinds((*mechanism.levels[: level + 1], *mechanism.risk))
+        risky = np.flatnonzero((np.bincount(cell)[cell] < mechanism.k) & ~moved)
         # Records that have not moved are where they were, so pools may be made from the table as it came.
-        pools = [
-            Pools.of(table.key((*mechanism.levels[:level], *profile)), table.codes[name], moved) for profile in mechanism.similar
-        ]
+        above = mechanism.levels[:level]
+        pools = [Pools.of(table.kinds((*above, *profile)), table.codes[name], moved) for profile in mechanism.similar]
         for record in risky[source.permutation(len(risky))].tolist():
             donor = None if moved[record] else _donor(record, pools, source)
             if donor is not None:

@@ -228,6 +228,10 @@ class AdaptiveTables(Mechanism):
             read.append(Marginal(attributes=names, unit=self.unit))
         return tuple(read)
 
+    def check_release(self, space: DatasetSpace) -> None:
+        stages = (stage for planned in self.plan() for stage in (planned.choosing, planned.filling) if stage is not None)
+        params.collect(partial(stage.check_release, space) for stage in stages)
+
     def release(self, table: tables.Countable, space: DatasetSpace, source: Randomness) -> Table:
         """One row for each published count: population level, group, level of geography, unit, table, cell, count."""
 

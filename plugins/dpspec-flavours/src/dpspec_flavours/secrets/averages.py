@@ -32,7 +32,6 @@ from dpspec.plugin import (
     Mechanism,
     Number,
     ParameterError,
-    Randomness,
     Rational,
     Registered,
     Table,
@@ -46,6 +45,7 @@ from dpspec.plugin import (
     ln,
     number,
     params,
+    workers,
 )
 from dpspec_flavours.secrets.spaces import DataLawSpace, Secrets
 
@@ -224,17 +224,31 @@ class Subsampled(Mechanism):
             drawn_by=None if self.size is None else self,
         )  # fmt: skip
 
-    def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """What the mechanism releases about a sample, which is drawn exactly and not kept."""
+    def check_release(self, space: DatasetSpace) -> None:
         if self.publishes_sample or not self._has_records_of(space):
             rule = "releases tables only where the sample is secret and its records are those of the space"
             raise errors.ReleaseError(self.name, rule, "leave out `samples` and `publishes_sample`")
+        self.mechanism.check_release(self.sampled(space))
+
+    def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
+        """What the mechanism releases about a sample, which is drawn exactly and not kept."""
+        self.check_release(space)
+        self._check_rows(table, space)
         if self.size is None:
-            kept = rational_coins(source, self.rate or Fraction(0), len(table))
+            kept = rational_coins(run.source, self.rate or Fraction(0), len(table))
         else:
             kept = np.zeros(len(table), dtype=np.bool_)
-            kept[source.permutation(len(table))[: self.size]] = True
-        return self.mechanism.release(table.rows(kept), self.sampled(space), source)
+            kept[run.source.permutation(len(table))[: self.size]] = True
+        made = self.mechanism.run(table.rows(kept), self.sampled(space), run)
+        # What is reported with the tables may state what is fixed of all records, and not of a sample.
+        return workers.Output(tables=made.tables, streams=made.streams)
+
+    def _check_rows(self, table: Table, space: DatasetSpace) -> None:
+        """Refuse a table of the members of records: a sample has whole records."""
+        names, outer = {a.name for a in table.attributes}, space.units[0]
+        if any({a.name for a in space.attributes_of(unit)} == names for unit in space.units[1:]):
+            rule = f"draws a sample of {outer} records, and the table has none"
+            raise errors.TableError("table", rule, f"give a folder with the {outer} records and their members")
 
     def _has_records_of(self, space: DatasetSpace) -> bool:
         """Whether samples differ from the datasets of the space in the number of their records alone."""

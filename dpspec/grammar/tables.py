@@ -166,13 +166,15 @@ class Table(Countable):
         >>> Table.from_records([(7, 1), (3, 1), (7, 1)], (a, b)).kinds(["a", "b"]).tolist()
         [1, 0, 1]
         """
-        found = np.zeros(len(self), dtype=np.int64)
+        found, most = np.zeros(len(self), dtype=np.int64), 1
         for name in names:
             size, codes = self.attribute(name).size, self.codes[name]
-            if size >= _MOST_CATEGORIES:
-                size, codes = len(self), np.unique(codes, return_inverse=True)[1]
-            _, found = np.unique(found * size + codes, return_inverse=True)
-        return found
+            if most * size > _MOST_NUMBERED:
+                found, most = _dense(found), len(self)
+            if most * size > _MOST_NUMBERED:
+                codes, size = _dense(codes), len(self)
+            found, most = found * size + codes, most * size
+        return _dense(found)
 
     def records(self) -> Iterator[tuple[str, ...]]:
         """The records as categories, in the order of the attributes; the inverse of `from_records`."""
@@ -214,8 +216,14 @@ class Table(Countable):
         return cls(attributes=attributes, codes=codes)
 
 
-_MOST_CATEGORIES = 1 << 32
-"""Times fewer categories the number of records is held by 64 bits."""
+_MOST_NUMBERED = 1 << 62
+"""The most combinations that are numbered in 64 bits; sorting the records makes room for more."""
+
+
+def _dense(numbers: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The same kinds of records, numbered from 0 on without a gap."""
+    return np.asarray(np.unique(numbers, return_inverse=True)[1], dtype=np.int64)
+
 
 FEW_COLUMNS, FEW_RECORDS = 16, 1 << 10
 

@@ -13,9 +13,10 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.comparison.separations import Argument
+from dpspec.grammar.declarations import distance_bound
 from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
+from dpspec.reason.rules import LISTED, compared_pairs, constant_of, determined
 from dpspec.reason.search import conversion_paths
 
 
@@ -62,7 +63,7 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     smaller, larger = nearest.input_divergence, goal.input_divergence
     if smaller == larger:
         return None
-    if bound_of(smaller, goal) is not None:
+    if distance_bound(smaller, larger, goal.space) is not None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
         ours, theirs = f"the premise ({smaller.in_words()})", f"the conclusion ({larger.in_words()})"

@@ -26,6 +26,7 @@ from dpspec.base.errors import (
 )
 from dpspec.cli import main
 from dpspec.plugin import AttackGuess, AttackScene, Marginal
+from dpspec.plugin.applications import as_document
 from dpspec.report import terminal as pages
 from dpspec.report.json import output_schema
 
@@ -366,7 +367,8 @@ def headline(*gains: tuple[str, float, float, float], confidence: str = "19/20")
         for name, gain, low, high in gains
     ]  # fmt: skip
     data = {
-        "method": "simulated", "table": {"unit": "person", "records": 9}, "specification": "s", "secret": ["a"], "known": [],
+        "method": "simulated", "table": {"unit": "person", "records": 9, "outside": False}, "specification": "s", "secret": ["a"],
+        "known": [],
         "not_run": [], "confidence": confidence, "targets": 20, "release": False, "seed": 1,
     }  # fmt: skip
     return " ".join(pages.drawn(*_parts(data, found), plain=True).split())
@@ -384,3 +386,16 @@ def test_the_headline_does_not_hide_an_attack_that_was_shown_to_gain():
 def test_no_interval_is_said_to_hold_in_all_cases():
     assert "Intervals of 99.99 % each" in headline(("a", 0.2, 0.1, 0.3), confidence="9999/10000")
     assert "100 %" not in headline(("a", 0.2, 0.1, 0.3), confidence="9999999/10000000").partition("Intervals")[2]
+
+
+def test_a_table_in_no_universe_is_said_to_be_so(tmp_path):
+    """Nothing is promised about a table that no listed universe holds; the attack is run, and its answer says so."""
+    space = dp.records(sex=["f", "m"], ill=["no", "yes"], most=3)
+    universe = dp.explicit(universes_by_label={"one": [[], [["f", "yes"], ["m", "no"]]]})
+    promise = dp.spec(space=space, multiverse=universe, distance="symmetric-difference", standard="pure", epsilon=1)
+    design = as_document(promise, mechanism=dp.permutation_swapping(swap=["sex"], swap_rate="1/2", unit="person"))
+    for rows, outside in (("f,yes\nm,no\n", False), ("f,yes\nm,yes\n", True)):
+        (tmp_path / "people.csv").write_text(f"sex,ill\n{rows}")
+        found = dp.attack(design, tmp_path / "people.csv", secret=["ill"], attacker="nearest-donor")
+        assert found["table"]["outside"] is outside
+        assert ("lies in no universe" in str(found)) is outside

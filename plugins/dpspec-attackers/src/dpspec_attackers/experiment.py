@@ -42,6 +42,7 @@ from dpspec.plugin import (
     number,
     params,
     randomness,
+    risks,
 )
 from dpspec.plugin.applications import Grid, PageParts, Piece, level_in_words
 
@@ -236,7 +237,7 @@ def attack(
     name = document.id
     data = {
         "specification": name,
-        "table": {"unit": spec.space.units[0], "records": len(given)},
+        "table": {"unit": spec.space.units[0], "records": len(given), "outside": risks.lies_outside(given, spec)},
         "release": drawn is not None,
         "secret": list(wanted),
         "known": list(background),
@@ -594,7 +595,7 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     known = exact and not any(one.undecided for one in found)  # then no number has an interval
     shown = [one for one in found if one.gain_interval[0] > 0]
     best = max(shown or found, key=lambda one: one.gain)  # another one may have gained more by accident
-    records, unit = data["table"]["records"], data["table"]["unit"]
+    records, unit, outside = (data["table"][key] for key in ("records", "unit", "outside"))
     head = f"Most is gained by {best.attacker.name}: the target's own record adds {_points(best.gain)} percentage points"
     if known and best.gain <= 0:
         head = "No attack that was run is right more often because of the target's own record"
@@ -612,6 +613,7 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
         f"{data['specification']}, this table: {records:,} {unit} {'record' if records == 1 else 'records'}. "
         f"Secret: {', '.join(data['secret'])}. "
         f"Known of the target: {', '.join(data['known']) or 'nothing'}.",
+        *([f"This table {risks.OUTSIDE}."] if outside else []),
         "",
     ]
     heads = ("attacker", "right with the record", "right without it", "gain in points", "claims with (right)", "without (right)")

@@ -69,7 +69,7 @@ class Tradeoff:
     Args:
         table: how the table is called, the unit of its records, and how many there are.
         statistic, metric, measure: what the axes are.
-        exchange: by which two tables differ, where the measure says so.
+        exchange: by which two tables differ, where the measure says so; a swap is compared by its own.
         runs, seed: of the simulation.
         target: the target risk.
         curves: one for each design.
@@ -84,6 +84,19 @@ class Tradeoff:
     seed: int
     target: Fraction | None
     curves: tuple[TradeCurve, ...]
+
+    @property
+    def exchanges(self) -> str | None:
+        """By which exchange two tables differ, in words: one for all designs, or which for which, as swaps state their own."""
+        if self.exchange is None:
+            return None
+        found: dict[tuple[frozenset[str], frozenset[str]], tuple[Exchange, list[str]]] = {}
+        for curve in self.curves:
+            own = Exchange.of(curve.design.document.mechanism) or self.exchange
+            found.setdefault((frozenset(own.swap), frozenset(own.match)), (own, []))[1].append(curve.design.name)
+        if len(found) == 1:
+            return str(next(iter(found.values()))[0])
+        return "; ".join(f"{', '.join(names)}: {one}" for one, names in found.values())
 
     @property
     def exit_code(self) -> int:
@@ -355,7 +368,7 @@ def tradeoff_data(answer: Tradeoff) -> dict[str, Any]:
         "metric": answer.metric,
         "risk": {
             "kind": answer.measure.kind, "axis": answer.measure.axis,
-            "exchange": None if answer.exchange is None else str(answer.exchange),
+            "exchange": answer.exchanges,
         },
         "simulation": {"runs": answer.runs, "seed": answer.seed, "confidence": 0.95},
         "designs": [_curve_data(curve) for curve in answer.curves],
@@ -450,7 +463,7 @@ def tradeoff_text(answer: Tradeoff) -> str:
     lines = _solved_lines(answer, notes)
     lines += [
         f"error: {METRICS[answer.metric]}, of {answer.statistic} ({len(answer.statistic.cells):,} cells)",
-        f"risk: {answer.measure.axis}" + (f": {answer.exchange}" if answer.exchange is not None else ""),
+        f"risk: {answer.measure.axis}" + (f": {answer.exchanges}" if answer.exchange is not None else ""),
         f"table: {name}, {records:,} {unit} records",
         "",
         *_grid(rows),

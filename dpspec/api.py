@@ -779,7 +779,7 @@ def order_specs(
     with closing(in_order(checked, asked, at_once, ended_standing)) as checked_standings:
         # other processes are at work then, and this one compares meanwhile
         first = [next(checked_standings)] if at_once > 1 else []
-        found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
+        found = order_of_many(named, answers, partial(compared, registry=registry), progress)
         known = [*first, *checked_standings] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
 

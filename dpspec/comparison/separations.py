@@ -71,7 +71,7 @@ class Separation:
     left: Dataset
     right: Dataset
     checks: tuple[str, str]
-    run: Mechanism = attrs.field(repr=False)
+    run: Mechanism = attrs.field(repr=False, eq=False)
     instance: tuple[Dataset, ...]
     kind: str = "mechanism"
 

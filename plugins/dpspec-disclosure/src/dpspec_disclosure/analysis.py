@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,7 +73,7 @@ def exposure(
             "specification": name, "published": [str(margin) for margin in published], "table": None,
             "changes": [_change_data(change, unit) for unit, some in found.items() for change in some],
         }  # fmt: skip
-        return dp.CommandAnswer("exposure", 0, content, lambda: _changes_text(name, published, found))
+        return dp.CommandAnswer("exposure", 0, content, partial(_changes_text, name, published, found))
     unit = unit_of_records(spec.space, published)
     given, sizes = dp.read_table(document, table), blocks.sizes_of(spec.space)
     chosen = _chosen(unit, given.attributes, secret, known, unknown)
@@ -143,7 +144,7 @@ def _with_table(  # noqa: PLR0917 - one question with all that it needs
     }  # fmt: skip
     code = 3 if cells.undecided or any(one.determined.undecided or one.all_but.undecided for one in secrets) else 0
     return dp.CommandAnswer(
-        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets, added, seen),
+        "exposure", code, content, partial(_table_text, name, unit, published, cells, secrets, added, seen),
         value=(cells, tuple(secrets)),
     )  # fmt: skip
 

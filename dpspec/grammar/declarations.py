@@ -220,7 +220,9 @@ def _check_worst_pairs(divergence: OutputDivergence, found: Mapping[tuple[int, i
             worst = None if bound.is_infinite else divergence.worst_pairs(bound)
         except NoFormulaError:  # the budget is too large for it
             continue
-        for epsilon in () if worst is None else BUDGETS:
+        if worst is None:
+            continue
+        for epsilon in BUDGETS:
             reached, most = (pair.hockey_stick(epsilon) for pair in (LAWS[one].against(LAWS[other]), worst[1]))
             if reached.lower > most.upper:
                 text = f"laws at d = {bound} have delta {reached} at epsilon = {epsilon}, and the worst pair {most}"

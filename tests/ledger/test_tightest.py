@@ -25,7 +25,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.composition import Part, compose, compose_files, composed_text
+from dpspec.comparison.composition import Part, compose, compose_files, composed_text
 from dpspec.extension import installed
 from dpspec.grammar.declarations import divergence_bound
 from dpspec.grammar.rule import Conversion

@@ -22,7 +22,9 @@ from flint import arb
 import dpspec as dp
 from dpspec.base.errors import PluginContractError
 from dpspec.blocks.multiverse import Universe
-from dpspec.extension import Registry, load_plugins
+from dpspec.comparison.composition import Part, compose
+from dpspec.comparison.yardstick import found_blocks, yardsticks
+from dpspec.extension import Registry, installed, load_plugins
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Symmetry
 from dpspec.grammar.rule import Step
@@ -53,6 +55,7 @@ from dpspec.plugin import (
     number,
 )
 from dpspec.reason.conversions import paths
+from dpspec.reason.search import rules_of
 
 ROOT = Path(__file__).parents[2]
 BITS = BitVectors(length=2)
@@ -316,6 +319,17 @@ class OneStep(InputDivergence):
 
     def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
         return number(int(left != right))
+
+
+@define
+class BoundedDistance(InputDivergence):
+    """The number of bits that differ, at most 1/2 of it counted."""
+
+    name: ClassVar[str] = "test-bounded-distance"
+    is_symmetric: ClassVar[bool] = True
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        return number(sum(a != b for a, b in zip(left, right, strict=True))) / 2
 
 
 @define
@@ -666,6 +680,27 @@ def with_rule(rule: type) -> Registry:
 def test_an_implication_by_a_false_rule_is_contradicted_by_a_mechanism() -> None:
     with pytest.raises(PluginContractError, match="test-anything"):
         dp.compare(claim(budget=UniformBudget(parameter="epsilon", value=number(2))), claim(), with_rule(Anything))
+
+
+@pytest.mark.parametrize("also", [Renyi(order=Fraction(2)), Mult()])
+def test_a_ledger_that_rests_on_a_false_rule_is_contradicted_by_a_mechanism(also: OutputDivergence) -> None:
+    """The rule leads the second part to the blocks of the first at a budget of 0, or to a distance that counts half as much."""
+    other = claim(
+        output_divergence=also,
+        budget=UniformBudget(parameter=also.budget_parameters[0], value=number(1)),
+        input_divergence=HammingOrdered() if also != Mult() else BoundedDistance(),
+    )
+    rules = (*rules_of(installed().registry), Anything())
+    parts = [Part(id="first", spec=other), Part(id="second", spec=claim())]
+    with pytest.raises(PluginContractError, match="test-anything"):
+        compose(parts, rules=rules)
+
+
+def test_a_common_measure_that_rests_on_a_false_rule_is_contradicted_by_a_mechanism() -> None:
+    one, other = claim(), claim(input_divergence=BoundedDistance())
+    blocks_tried = found_blocks(one, other, registry=installed().registry)
+    with pytest.raises(PluginContractError, match="test-anything"):
+        yardsticks(one, other, blocks_tried, (*rules_of(installed().registry), Anything()))
 
 
 def test_a_formula_of_a_plugin_is_tried_on_laws_that_use_up_the_budget() -> None:

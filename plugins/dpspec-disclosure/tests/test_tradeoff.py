@@ -522,3 +522,35 @@ def test_a_risk_near_0_is_no_exact_one_because_its_bounds_are_near_each_other():
     ):
         bracket = Bracket(lower=number(low), upper=number(high))
         assert RiskFound.known(bracket, "pairs", "this mechanism", measure).sense == sense
+
+
+@pytest.mark.parametrize(
+    ("value", "sense", "text"),
+    [
+        (Fraction(12344, 100), "at most", "at most 123.5"),
+        (Fraction(12344, 100), "at least", "at least 123.4"),
+        (123456 + Fraction(1, 10**30), "at most", "at most 123,457"),
+        (Fraction(1, 2) + Fraction(1, 10**30), "at most", "at most 0.5001"),
+        (Fraction(1, 2) - Fraction(1, 10**30), "at least", "at least 0.4999"),
+        (1 - Fraction(123, 10**10), "at most", "at most 1 - 1.2e-08"),
+        (1 - Fraction(127, 10**10), "at most", "at most 1 - 1.2e-08"),
+        (Fraction(127, 10**10), "at least", "at least 1.2e-08"),
+        (Fraction(99, 10), "at most", "at most 9.9000"),
+        (Fraction(10**300), "at most", "at most 1.0e+300"),
+        (10**300 + 1, "at most", "at most 1.1e+300"),
+        (Fraction(1, 10**400), "at least", "at least 1.0e-400"),
+    ],
+)
+def test_no_upper_limit_is_printed_below_its_value_and_no_lower_one_above(value, sense, text):
+    assert risk_in_words(Bracket.exactly(value), sense) == text
+
+
+def test_printed_limits_are_on_the_right_side_of_random_numbers():
+    draw = random.Random(5)
+    for _ in range(2_000):
+        value = Fraction(draw.randint(1, 10**9), 10 ** draw.randint(0, 14))
+        for sense, side in (("at most", 1), ("at least", -1)):
+            shown = risk_in_words(Bracket.exactly(value), sense).removeprefix(f"{sense} ").replace(",", "")
+            printed = 1 - Fraction(shown.removeprefix("1 - ")) if shown.startswith("1 - ") else Fraction(shown)
+            assert (printed - value) * side >= 0
+            assert abs(printed - value) <= max(Fraction(1, 10**4), value / 10)

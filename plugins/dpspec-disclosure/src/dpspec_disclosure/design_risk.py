@@ -98,7 +98,7 @@ class RiskMeasure:
         said = {
             "power": f"power of the best test at level {percent}",
             "odds": "largest ratio of probabilities of an output",
-            "belief": f"belief after the best test at level {percent} accused, {float(self.prior):g} before",
+            "belief": f"belief after the best test at level {percent} accused, {number(self.prior).plain()} before",
             "exposure": "share of the records that the exact tables determine",
         }
         return said[self.kind] + against

@@ -8,6 +8,7 @@ from functools import partial
 from dpspec.base.errors import (
     count,
 )
+from dpspec.base.exact import limit_in_words
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
@@ -102,8 +103,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
     found = conversion_paths(nearest, target, rules)
     usable = [path for path in found if not path.known]
     if usable:
-        value = usable[0].value.upper.decimal(6)
-        number_ = f"{target.budget_parameters[0]} about {value} by {' and '.join(usable[0].names)}"
+        value = limit_in_words(usable[0].value.upper)
+        number_ = f"{target.budget_parameters[0]} {value} by {' and '.join(usable[0].names)}"
         known = f"{count(len(usable), 'conversion')} {between} {'is' if len(usable) == 1 else 'are'} known, the best {number_}"
         if distance.is_neighbour_form:
             return f"{known}; it does not apply to a budget stated as {nearest.budget.parameter}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -17,6 +16,7 @@ from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposur
 from dpspec_disclosure.knowledge import Geography
 from dpspec_disclosure.margins import Codes, kinds_of, margins_of
 from dpspec_disclosure.published import published_tables, unit_of_records
+from dpspec_disclosure.tradeoff import risk_in_words
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, DatasetSpace, PrivacySpec, SpecDocument
@@ -280,13 +280,7 @@ def _table_text(  # noqa: PLR0917 - one page with all that it shows
 def _added_text(found: RiskFound) -> str:
     if found.value is None:
         return f"not known ({found.reason})"
-    low, high = (float(end) for end in (found.value.lower, found.value.upper))
-    number_ = {
-        "exact": f"{low:.4f}", "at most": f"at most {math.ceil(high * 10**4) / 10**4:.4f}",
-        "at least": f"at least {math.floor(low * 10**4) / 10**4:.4f}",
-        "between": f"{math.floor(low * 10**4) / 10**4:.4f} to {math.ceil(high * 10**4) / 10**4:.4f}",
-    }[found.sense]  # fmt: skip
-    return f"{number_}, for {found.protects}"
+    return f"{risk_in_words(found.value, found.sense)}, for {found.protects}"
 
 
 def _of(one: SecretExposure) -> str:

@@ -405,7 +405,8 @@ class RiskOfDesign:
             return RiskFound(about=about, reason=f"the table of {' x '.join(moved[0])} has too many cells")
         if not corners:
             return RiskFound(about=about, reason=f"{exchange} changes nothing in this table")
-        top = exact.largest([self.measure.of_pair(shifts.pair(corner)) for corner in sorted(corners)])
+        pairs = [shifts.pair(corner) for corner in sorted(corners)]  # either table may be the one that is accused
+        top = exact.largest([self.measure.of_pair(one) for pair in pairs for one in (pair, pair.reverse())])
         if table is None or not all_of_them:
             top = Bracket(lower=top.lower, upper=self.measure.certain().upper)
         elif not set(exchange.match) <= set(moved[0]):  # whether such records agree on the other attributes is not checked

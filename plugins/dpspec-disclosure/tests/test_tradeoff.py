@@ -566,3 +566,13 @@ def test_either_of_two_tables_may_be_the_one_that_is_accused(files):
     low, high = found["round"][0]["risks"][TABLE]["bounds"]
     assert low == pytest.approx(28 / 45, abs=1e-9)
     assert high >= 28 / 45
+
+
+def test_a_number_about_tables_of_one_universe_says_so(files):
+    """Of exchanges of the town, those between two jobs show in the exact table of towns by jobs, and others do not."""
+    text = files["noise"].read_text().replace('"no"] }]', '"no"] }, { name = "sex", categories = ["f", "m"] }]')
+    text = text.replace("invariants = []", "invariants = [{ type = 'marginal', attributes = ['town', 'job'] }]")
+    files["noise"].write_text(text)
+    files["table"].write_text("town,job,sex\na,yes,f\nb,no,f\na,yes,m\nb,yes,f\n")
+    points, _ = data(files, "noise", exchange="town", metric="mae")
+    assert "any table of its universe" in points["noise"][0]["risks"][TABLE]["protects"]

@@ -455,7 +455,10 @@ class RiskOfDesign:
             return RiskFound.known(Bracket(lower=self.measure.nothing().lower, upper=worst.upper), says, TABLE, self.measure)
         if not occurring:
             return RiskFound(about=TABLE, reason=f"{exchange} changes nothing in this table")
-        inside = [pair for pair in _two_records(spec, exchange, occurring) if spec.multiverse.share_universe(*pair, spec.space)]
+        pairs = list(_two_records(spec, exchange, occurring))
+        inside = [pair for pair in pairs if spec.multiverse.share_universe(*pair, spec.space)]
+        if len(inside) < len(pairs):  # what is published exactly distinguishes the other tables
+            says = f"this table and any table of its universe that differs from it by {exchange}"
         structure = grammar.stated_structure(mechanism, spec.space)
         if not inside:
             return self._distinguished(spec, exchange, TABLE)

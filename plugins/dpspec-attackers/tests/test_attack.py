@@ -399,3 +399,19 @@ def test_a_table_in_no_universe_is_said_to_be_so(tmp_path):
         found = dp.attack(design, tmp_path / "people.csv", secret=["ill"], attacker="nearest-donor")
         assert found["table"]["outside"] is outside
         assert ("lies in no universe" in str(found)) is outside
+
+
+@pytest.mark.parametrize("least", [2, 3])
+def test_a_space_without_datasets_of_one_record_fewer_has_no_counterfactual(tmp_path, least):
+    """Of at least three records, the mechanism releases no two: whether its law is listed or drawn."""
+    (tmp_path / "people.csv").write_text("sex,ill\nf,yes\nm,no\nm,yes\n")
+    people = dp.records(sex=["f", "m"], ill=["no", "yes"], least=least)
+    promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=9)
+    noise = dp.geometric(queries=[dp.marginal(attributes=["sex"])], sensitivity=2, epsilon=1, neighbours="replace-one")
+    for mechanism in (noise, dp.permutation_swapping(swap=["sex"], swap_rate="1/2", unit="person")):
+        asked = {"secret": ["ill"], "targets": 5, "seed": 1}
+        if least == 2:
+            assert dp.attack(as_document(promise, mechanism=mechanism), tmp_path / "people.csv", **asked)["attacks"]
+            continue
+        with pytest.raises(AttackerMisfitError, match="one record fewer"):
+            dp.attack(as_document(promise, mechanism=mechanism), tmp_path / "people.csv", **asked)

@@ -224,6 +224,7 @@ def attack(
     given = _plain(dp.read_table(document, table), "TABLE")
     if not len(given):
         raise errors.TableError("TABLE", "has no records", "give a table with records")
+    _check_counterfactual(given, spec)
     wanted, background = _attributes(given, secret, known)
     drawn = None if release is None else _released(document, release, given, spec)
     attackers = _attackers(attacker)
@@ -260,6 +261,16 @@ def _checked(confidence: Any, targets: int) -> tuple[Fraction, int]:
     if isinstance(targets, bool) or not isinstance(targets, int) or not 1 <= targets <= MOST_TARGETS:
         raise ParameterError("targets", f"must be a whole number from 1 to {MOST_TARGETS:,}", value=targets)
     return value.as_fraction(), targets
+
+
+def _check_counterfactual(table: Table, spec: PrivacySpec) -> None:
+    """Refuse a table that is no dataset of the space without one of its records: nothing is said of a release of it."""
+    try:
+        risks.check_dataset(table.rows(np.arange(len(table)) > 0), spec.space, spec.space.units[0])
+    except errors.NotInSpaceError:
+        rule = "has no dataset with one record fewer, so that an attack without the target's record has no release"
+        advice = "give a space that allows one record fewer"
+        raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, advice) from None
 
 
 def _plain(table: Table, name: str) -> Table:

@@ -29,7 +29,7 @@ from dpspec.base.errors import DpspecError, count, harmless
 from dpspec.base.exact import number
 from dpspec.base.types import JsonData
 from dpspec.blocks.units import longer_units, read_unit
-from dpspec.composition import compose, documents_of, parts_of
+from dpspec.comparison.composition import compose, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.reason.rules import promise_for
 from dpspec.report.explain import file_data

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
     from dpspec.blocks.invariant import Invariant
     from dpspec.blocks.space import Dataset
     from dpspec.comparison.compare import Comparison
+    from dpspec.comparison.composition import Composition, PrivacyAccount
     from dpspec.comparison.order import Order
-    from dpspec.comparison.separations import MechanismJudge
     from dpspec.comparison.yardstick import Yardstick
-    from dpspec.composition import Composition, PrivacyAccount
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.attacker import AttackerModel
     from dpspec.grammar.mechanism import Mechanism
@@ -37,7 +36,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.secrets import SecretChange
     from dpspec.verifier.standing import Standing
-    from dpspec.verifier.verdict import Outcome, Verdict
+    from dpspec.verifier.verdict import Verdict
 
     Specification: TypeAlias = PrivacySpec | SpecDocument | str | Path
     """Five blocks, what was read of a file, or the file."""
@@ -240,36 +239,17 @@ def compared(
 
     from dpspec.comparison.compare import compare as plainly, compare_products
     from dpspec.comparison.one_schema import restated
+    from dpspec.comparison.separations import exact_judge
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
-    rules, judge = rules_of(registry or installed().registry), _exact_judge(registry)
+    rules, judge = rules_of(registry or installed().registry), exact_judge(registry)
 
     def held(one: PrivacySpec, other: PrivacySpec) -> Comparison:
         first, second, added = restated(one, other) if on_one_schema else (one, other, ())
         return attrs.evolve(plainly(first, second, rules=rules, judge=judge), restated=added)
 
     return compare_products(left.promises, right.promises, held)
-
-
-def _exact_judge(registry: Registry | None) -> MechanismJudge:
-    """The exact engine, as comparisons use it to check a mechanism on some datasets."""
-    from dpspec.base.exact import in_few_digits
-    from dpspec.verifier.exhaustive import verify as judged
-
-    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
-        verdict = judged(mechanism, spec, datasets=datasets, registry=registry)
-        if verdict.witness is not None:
-            seen = verdict.witness
-            allowed = seen.allowed if seen.distance == 0 else f"{in_few_digits(seen.bound)} x {in_few_digits(seen.distance)}"
-            found = f"refuted: d_Pr = {seen.divergence.outward(7)} > {allowed} at d_X = {in_few_digits(seen.distance)}"
-        elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
-            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so the guarantee says nothing about them"
-        else:
-            found = f"{verdict.outcome.value}: constant {verdict.constant.outward(7)} on {verdict.scope}"
-        return verdict.outcome, found
-
-    return judge
 
 
 def order(*specifications: Specification, registry: Registry | None = None, progress: Progress | None = None) -> Order:
@@ -605,7 +585,7 @@ def ledger(
     >>> print(dp.ledger(year, year).spec.budget, dp.ledger(year, times=[12]).spec.budget)
     epsilon = 1/5 epsilon = 6/5
     """
-    from dpspec.composition import add_up
+    from dpspec.comparison.composition import add_up
     from dpspec.extension.loader import installed
 
     documents = as_documents(specifications)
@@ -633,7 +613,7 @@ def compose(
         NoCompositionError: there are no common blocks, or a promise that has no worst pair. RefutedPartError: a part whose
         claim is refuted.
     """
-    from dpspec.composition import account_of
+    from dpspec.comparison.composition import account_of
     from dpspec.extension.loader import installed
 
     documents = as_documents(specifications)
@@ -767,19 +747,20 @@ def order_specs(
 
     from dpspec.base.jobs import in_order, jobs_for
     from dpspec.comparison.order import SharedAnswers, order_of_many
+    from dpspec.comparison.separations import exact_judge
     from dpspec.extension.loader import installed
     from dpspec.reason.search import rules_of
 
     registry = registry or installed().registry
     named = [(document.id, document) for document in documents]
-    answers = SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
+    answers = SharedAnswers(rules=rules_of(registry), judge=exact_judge(registry))
     asked = documents if standings is None else ()
     at_once = jobs_for(jobs, len(asked))
     checked = partial(quick_standing, registry=registry if at_once == 1 else None)
     with closing(in_order(checked, asked, at_once, ended_standing)) as checked_standings:
         # other processes are at work then, and this one compares meanwhile
         first = [next(checked_standings)] if at_once > 1 else []
-        found = order_of_many(named, answers, lambda left, right: compared(left, right, registry), progress)
+        found = order_of_many(named, answers, partial(compared, registry=registry), progress)
         known = [*first, *checked_standings] if standings is None else standings
     return attrs.evolve(found, about=tuple(documents), standings=tuple(known))
 

@@ -30,8 +30,8 @@ from dpspec.base.words import Word
 from dpspec.blocks.parts import Membership, own_attributes, wording_of
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.comparison.compare import Answer, Comparison, Implication
+from dpspec.comparison.composition import Composition, Part, compose
 from dpspec.comparison.yardstick import Attack, Yardstick, YardstickSide, attacks
-from dpspec.composition import Composition, Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.report.comparison import claim_status

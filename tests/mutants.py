@@ -102,7 +102,7 @@ MUTANTS = (
     ),
     Mutant(
         "ledger: universes of two parts are not united",
-        "dpspec/composition.py",
+        "dpspec/comparison/composition.py",
         "if len(proper) <= 1:",
         "if len(proper) <= 2:",
         "tests/ledger/test_compose.py",
@@ -440,14 +440,14 @@ MUTANTS = (
     ),
     Mutant(
         "repeated releases: of equal promises the last one is counted",
-        "dpspec/composition.py",
+        "dpspec/comparison/composition.py",
         "found[key] = pairs, before + n",
         "found[key] = pairs, n",
         "tests/ledger/test_account.py tests/ledger/test_equal_files.py tests/cli/test_compose.py",
     ),
     Mutant(
         "repeated releases: a file that is named twice is counted once",
-        "dpspec/composition.py",
+        "dpspec/comparison/composition.py",
         "often[file] = often.get(file, 0) + times",
         "often[file] = times",
         "tests/ledger/test_equal_files.py tests/cli/test_times.py tests/cli/test_compose.py tests/cli/test_ledger.py",

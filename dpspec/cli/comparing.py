@@ -161,7 +161,7 @@ def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> i
 
 def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_json: bool, verbose: bool) -> int:
     from dpspec.api import order_specs
-    from dpspec.composition import documents_of
+    from dpspec.comparison.composition import documents_of
     from dpspec.extension import installed
     from dpspec.report import order
     from dpspec.report.terminal import Work

@@ -33,10 +33,10 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     """
     from pathlib import Path
 
-    from dpspec import composition as engine
     from dpspec.base.exact import number
     from dpspec.base.files import write_whole
     from dpspec.base.params import Exact
+    from dpspec.comparison import composition as engine
     from dpspec.extension import installed
     from dpspec.report import json, ledgers, pages
     from dpspec.report.terminal import Work, number_in_words
@@ -78,7 +78,7 @@ def compose(  # noqa: PLR0917 - one argument for each option
       dpspec compose specs/randomised-response.dpspec.toml=100 --delta 1e-6
       dpspec compose wave-1.dpspec.toml=12 wave-2.dpspec.toml=4 --epsilon 3
     """
-    from dpspec import composition as engine
+    from dpspec.comparison import composition as engine
     from dpspec.extension import installed
     from dpspec.report.terminal import Work
 

@@ -187,7 +187,8 @@ def _factor(block: str, orders: Sequence[tuple[str, ...]], steps: dict[frozenset
     if len(ratios) < len(found):
         return BlockFactor(block=block, smallest=None, largest=None, mean=None)
     mean = math.exp(sum(math.log(low * high) / 2 for low, high in ratios) / len(ratios))
-    return BlockFactor(block=block, smallest=min(ratios), largest=max(ratios), mean=mean)
+    lows, highs = zip(*ratios, strict=True)
+    return BlockFactor(block=block, smallest=(min(lows), min(highs)), largest=(max(lows), max(highs)), mean=mean)
 
 
 def _ratio(before: AblationStep, after: AblationStep) -> tuple[float, float] | None:

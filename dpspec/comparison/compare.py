@@ -16,7 +16,6 @@ import attrs
 
 from dpspec.base.display import Showable
 from dpspec.base.errors import (
-    ContradictedError,
     Faults,
     IncompatibleBlocksError,
 )
@@ -24,8 +23,7 @@ from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.blocks.budget import Budget, settled, stands_for
 from dpspec.comparison.gaps import gaps
 from dpspec.comparison.one_schema import describe_different_data
-from dpspec.comparison.separations import Argument, MechanismJudge, Separation, SeparationSearch, search_separation
-from dpspec.extension import is_foreign
+from dpspec.comparison.separations import Argument, MechanismJudge, Separation, SeparationSearch, check_foreign, search_separation
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -146,26 +144,12 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
     steps = tuple(_finding(step) for step in found.derivation.steps)
     if found.arrived:
         same = Argument(block="all five", holds=True, reason="the same specification")
-        foreign = {rule.name for rule in rules if is_foreign(rule)} & {step.rule for step in found.derivation.steps}
-        if foreign:
-            _check_foreign(sorted(foreign), premise, conclusion, judge)
+        check_foreign(found.derivation, rules, judge)
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
     steps += tuple(gaps(found.derivation.conclusion, conclusion, rules))
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
-
-
-def _check_foreign(names: Sequence[str], premise: PrivacySpec, conclusion: PrivacySpec, judge: MechanismJudge) -> None:
-    """Look for a mechanism that separates two specifications, in spite of a derivation by rules of plugins.
-
-    Raises:
-        ContradictedError: there is one, so that one of the rules is false.
-    """
-    contrary = search_separation(premise, conclusion, judge).separation
-    if contrary is not None:
-        rule = f"leads to a false implication: a mechanism keeps the premise and breaks the conclusion ({contrary.mechanism})"
-        raise ContradictedError(f"rule {', '.join(names)}", rule, "report it to the plugin's author")
 
 
 Promised = tuple[Coverage, PrivacySpec]
@@ -257,6 +241,7 @@ def _without_numbers(premise: PrivacySpec, conclusion: PrivacySpec, rules: Seque
     hardest = conclusion.replace(budget=budget_at(conclusion.budget, conclusion.budget.least(), ZERO))
     found = search(largest, hardest, rules)
     if found.arrived:
+        check_foreign(found.derivation, rules, judge)
         whatever = Argument(block="budget", holds=True, reason="whatever the numbers are that were not published")
         steps = tuple(_finding(step) for step in found.derivation.steps)
         return Direction(answer=Answer.IMPLIES, steps=(*steps, whatever), derivation=found.derivation)

@@ -46,6 +46,7 @@ from dpspec.base.errors import DpspecError, NotEnumerableError
 from dpspec.base.exact import Number, in_few_digits, number
 from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.parts import miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Source
@@ -74,18 +75,18 @@ def cuts(premise: PrivacySpec, conclusion: PrivacySpec, sources: Sequence[Source
             continue
         side, width = found
         for answers in source(premise.output_divergence, width):
-
-            def value(dataset: Dataset, side: frozenset[Dataset] = side) -> int:
-                return int(dataset in side)
-
             yield Candidate(
-                mechanism=Answered(value=value, answers=answers),
+                mechanism=Answered(value=partial(_is_among, side), answers=answers),
                 words=f'ask "is it {_named(side)}?", 1 if so and 0 if not, and answer {answers.words}',
                 argument=(
                     f"of all pairs of datasets, one in the set and one outside, none is allowed less than {in_few_digits(width)}"
                 ),
                 pair=(case.left, case.right),
             )
+
+
+def _is_among(side: frozenset[Dataset], dataset: Dataset) -> int:
+    return int(dataset in side)
 
 
 def _named(side: frozenset[Dataset], shown: int = 4) -> str:
@@ -143,7 +144,7 @@ class Numbered:
     """A number f of the dataset with |f(z) - f(z')| <= d(z, z') / unit in the premise.
 
     Args:
-        value: f.
+        value: f: a function of a module, or a partial one, so that a comparison with it can be pickled.
         words: the statistic, in words.
         question: the question where only yes or no can be answered; by default, the words are that question.
         reason: why it moves no faster.
@@ -182,11 +183,7 @@ def _telling(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[SmallCas
 def _candidate(case: SmallCase, numbered: Numbered, answers: Answers) -> Candidate:
     caps = (answers.most,) if (answers.most or 1) > 1 else (numbered.most, answers.most)
     most = min((m for m in caps if m is not None), default=None)
-
-    def value(dataset: Dataset) -> int:
-        found = numbered.value(dataset)
-        return found if most is None else min(found, most)
-
+    value = numbered.value if most is None else partial(_at_most, most, numbered.value)
     asked = f'ask "{numbered.question or numbered.words}?"'
     words = f"{asked} and answer {answers.words}" if answers.most == 1 else f"{numbered.words}, {answers.words}"
     if answers.most is None and numbered.most == 1:
@@ -202,18 +199,25 @@ def _candidate(case: SmallCase, numbered: Numbered, answers: Answers) -> Candida
     )
 
 
+def _at_most(most: int, value: Callable[[Dataset], int], dataset: Dataset) -> int:
+    return min(value(dataset), most)
+
+
 def _within_universe(numbered: Numbered, premise: PrivacySpec, x: Dataset) -> Numbered | None:
     """The number in the universe of x, and 0 in all others: where budgets differ by universe."""
     if premise.multiverse.induced_by() is None:
         return None
     universe = premise.multiverse.labels(x, premise.space)
-
-    def value(dataset: Dataset) -> int:
-        return numbered.value(dataset) if premise.multiverse.labels(dataset, premise.space) == universe else 0
-
+    value = partial(_in_universe, premise.multiverse, premise.space, universe, numbered.value)
     where = "(inside the universe of x, elsewhere 0)"
     asked = numbered.question and f"{numbered.question}, and in the universe of x"
     return attrs.evolve(numbered, value=value, words=f"{numbered.words} {where}", question=asked)
+
+
+def _in_universe(
+    multiverse: Multiverse, space: DatasetSpace, universe: tuple[Hashable, ...], value: Callable[[Dataset], int], dataset: Dataset
+) -> int:
+    return value(dataset) if multiverse.labels(dataset, space) == universe else 0
 
 
 def _numbers(premise: PrivacySpec, case: SmallCase) -> Iterator[Numbered]:
@@ -241,16 +245,18 @@ def _distance(premise: PrivacySpec, case: SmallCase, most: int | None) -> Iterat
     """d(x, .), or whether it is above 0 where steps do not add up."""
     if case.near.is_infinite:
         return
-    divergence, space = premise.input_divergence, premise.space
-
-    def value(dataset: Dataset) -> int:
-        found = divergence.distance(case.left, dataset, space)
-        return 0 if found.is_infinite else int(found.as_fraction())
-
+    divergence = premise.input_divergence
+    value = partial(_distance_from, case.left, divergence, premise.space)
     words = f"the distance from x by {divergence}"
     question = f"is it at a positive distance from x by {divergence}"
     reason = "the distance from x changes by no more than the dataset does, by the triangle inequality, and in whole numbers"
     yield Numbered(value=value, words=words, question=question, reason=reason, most=most)
+
+
+def _distance_from(x: Dataset, divergence: InputDivergence, space: DatasetSpace, dataset: Dataset) -> int:
+    """The distance in whole numbers, and 0 where it is infinite."""
+    found = divergence.distance(x, dataset, space)
+    return 0 if found.is_infinite else int(found.as_fraction())
 
 
 def _path(premise: PrivacySpec, case: SmallCase) -> Iterator[Numbered]:
@@ -258,17 +264,13 @@ def _path(premise: PrivacySpec, case: SmallCase) -> Iterator[Numbered]:
     path, space = premise.input_divergence.path_form(), premise.space
     if path is None or not (path.is_metric and path.is_symmetric and path.is_integral):
         return
-
-    def value(dataset: Dataset) -> int:
-        found = path.distance(case.left, dataset, space)
-        return 0 if found.is_infinite else int(found.as_fraction())
-
     try:
         if path.distance(case.left, case.right, space).is_infinite:
             return
     except NotEnumerableError:
         return
     reason = "a neighbour is at most one step further from x"
+    value = partial(_distance_from, case.left, path, space)
     yield Numbered(
         value=value, words=f"the distance from x by {path}", question="is the dataset another one than x", reason=reason
     )
@@ -279,17 +281,17 @@ def _count(case: SmallCase, unit: str, space: DatasetSpace) -> Iterator[Numbered
     left, right = (Counter(space.records(x, unit)) for x in (case.left, case.right))
     changed = sorted((left | right).keys(), key=lambda record: (-abs(left[record] - right[record]), repr(record)))
     for record in changed[:1]:
-
-        def value(dataset: Dataset, record: Record = record) -> int:
-            return space.records(dataset, unit).count(record)
-
         what = f"{unit} records with {_described(record, unit, space)}"
         yield Numbered(
-            value=value,
+            value=partial(_count_of, record, unit, space),
             words=f"count the {what}",
             question=f"are there any {what}",
             reason="one unit of distance changes the count by at most 1",
         )
+
+
+def _count_of(record: Record, unit: str, space: DatasetSpace, dataset: Dataset) -> int:
+    return space.records(dataset, unit).count(record)
 
 
 def _described(record: Record, unit: str, space: DatasetSpace) -> str:
@@ -436,16 +438,16 @@ def reach(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate]:
     apart = (case for case in cases(premise, conclusion) if case.near.is_infinite)
     far = (case for case in apart if _unconnected(metric, case, premise.space))
     for _, case in zip(range(TRUTHS_TRIED), far, strict=False):
-
-        def value(dataset: Dataset, x: Dataset) -> int:
-            return int(not metric.distance(x, dataset, premise.space).is_infinite)
-
         yield Candidate(
-            mechanism=Answered(value=partial(value, x=case.left), answers=TRUTH),
+            mechanism=Answered(value=partial(_is_in_reach, case.left, metric, premise.space), answers=TRUTH),
             words=f"say truthfully whether the dataset is at {words} from x",
             argument="two datasets at a finite distance from each other are both in reach of x, or both not",
             pair=(case.left, case.right),
         )
+
+
+def _is_in_reach(x: Dataset, metric: InputDivergence, space: DatasetSpace, dataset: Dataset) -> int:
+    return int(not metric.distance(x, dataset, space).is_infinite)
 
 
 def _unconnected(metric: InputDivergence, case: SmallCase, space: DatasetSpace) -> bool:

@@ -8,14 +8,16 @@ from functools import partial
 from dpspec.base.errors import (
     count,
 )
+from dpspec.base.exact import limit_in_words
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.comparison.separations import Argument
+from dpspec.grammar.declarations import distance_bound
 from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import LISTED, bound_of, compared_pairs, constant_of, determined
+from dpspec.reason.rules import LISTED, compared_pairs, constant_of, determined
 from dpspec.reason.search import conversion_paths
 
 
@@ -62,7 +64,7 @@ def _input(nearest: PrivacySpec, goal: PrivacySpec) -> Argument | None:
     smaller, larger = nearest.input_divergence, goal.input_divergence
     if smaller == larger:
         return None
-    if bound_of(smaller, goal) is not None:
+    if distance_bound(smaller, larger, goal.space) is not None:
         reason = "a budget of this kind, one for each universe, is not rescaled"
     else:
         ours, theirs = f"the premise ({smaller.in_words()})", f"the conclusion ({larger.in_words()})"
@@ -101,8 +103,8 @@ def _unconverted(nearest: PrivacySpec, target: OutputDivergence, rules: Sequence
     found = conversion_paths(nearest, target, rules)
     usable = [path for path in found if not path.known]
     if usable:
-        value = usable[0].value.upper.decimal(6)
-        number_ = f"{target.budget_parameters[0]} about {value} by {' and '.join(usable[0].names)}"
+        value = limit_in_words(usable[0].value.upper)
+        number_ = f"{target.budget_parameters[0]} {value} by {' and '.join(usable[0].names)}"
         known = f"{count(len(usable), 'conversion')} {between} {'is' if len(usable) == 1 else 'are'} known, the best {number_}"
         if distance.is_neighbour_form:
             return f"{known}; it does not apply to a budget stated as {nearest.budget.parameter}"

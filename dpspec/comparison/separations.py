@@ -8,27 +8,32 @@ around them against the premise.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 import attrs
 
 from dpspec.base.errors import (
+    ContradictedError,
     DpspecError,
     NoFormulaError,
     NotEnumerableError,
     WorkLimitError,
 )
-from dpspec.base.exact import INFINITY, Bracket, Number
+from dpspec.base.exact import INFINITY, Bracket, Number, in_few_digits
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.work import limited
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families
 from dpspec.comparison.answers import Candidate, CandidateFamily, Source, extremal_answers, searched_answers
 from dpspec.comparison.one_schema import describe_different_data
+from dpspec.extension import Registry, is_foreign
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.rule import Rule
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.reason.search import Derivation
 from dpspec.reason.small_spaces import allowance, entries, own_pairs
+from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
 
@@ -71,7 +76,7 @@ class Separation:
     left: Dataset
     right: Dataset
     checks: tuple[str, str]
-    run: Mechanism = attrs.field(repr=False)
+    run: Mechanism = attrs.field(repr=False, eq=False)
     instance: tuple[Dataset, ...]
     kind: str = "mechanism"
 
@@ -246,6 +251,46 @@ def _checked(
         instance=instance,
         kind=candidate.kind,
     )
+
+
+def exact_judge(registry: Registry | None = None) -> MechanismJudge:
+    """The exact engine, as comparisons use it to check a mechanism on some datasets."""
+
+    def judge(mechanism: Mechanism, spec: PrivacySpec, datasets: tuple[Dataset, ...]) -> tuple[Outcome, str]:
+        verdict = verify(mechanism, spec, datasets=datasets, registry=registry)
+        if verdict.witness is not None:
+            seen = verdict.witness
+            allowed = seen.allowed if seen.distance == 0 else f"{in_few_digits(seen.bound)} x {in_few_digits(seen.distance)}"
+            found = f"refuted: d_Pr = {seen.divergence.outward(7)} > {allowed} at d_X = {in_few_digits(seen.distance)}"
+        elif verdict.vacuous and len(verdict.vacuous) == len(verdict.universes):
+            found = f"{verdict.outcome.value}: no two of the datasets share a universe, so the guarantee says nothing about them"
+        else:
+            found = f"{verdict.outcome.value}: constant {verdict.constant.outward(7)} on {verdict.scope}"
+        return verdict.outcome, found
+
+    return judge
+
+
+def check_foreign(derivation: Derivation, rules: Sequence[Rule], judge: MechanismJudge) -> None:
+    """Look for a mechanism that separates two specifications, in spite of a derivation by rules of plugins.
+
+    The derivation as a whole is tried, and each step of such a rule. What is derived by the rules of the first-party packages
+    alone is not tried.
+
+    Raises:
+        ContradictedError: there is one, so that one of the rules is false.
+    """
+    foreign = {rule.name for rule in rules if is_foreign(rule)}
+    steps = [step for step in derivation.steps if step.rule in foreign]
+    tried = dict.fromkeys((step.before, step.after) for step in steps)
+    for premise, conclusion in [(derivation.premise, derivation.conclusion), *tried] if steps else []:
+        if premise.budget.unpublished() is not None or conclusion.budget.unpublished() is not None:
+            continue
+        contrary = search_separation(premise, conclusion, judge).separation
+        if contrary is not None:
+            rule = f"leads to a false implication: a mechanism keeps the premise and breaks the conclusion ({contrary.mechanism})"
+            names = ", ".join(dict.fromkeys(step.rule for step in steps))
+            raise ContradictedError(f"rule {names}", rule, "report it to the plugin's author")
 
 
 @memoize(maxsize=1024)

@@ -27,6 +27,7 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, miniatures
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.comparison.gaps import gaps
+from dpspec.comparison.separations import check_foreign, exact_judge
 from dpspec.extension import Registry
 from dpspec.grammar.rule import Conversion, Rule
 from dpspec.grammar.spec import PrivacySpec
@@ -268,6 +269,7 @@ def _side(spec: PrivacySpec, frame: PrivacySpec, rules: Sequence[Rule]) -> Yards
         if steps is None:
             return YardstickSide(derivation=derivation, missing=tuple(_missing(here, frame, block, rules)))
         derivation = derivation.then(Derivation(premise=here, steps=steps))
+    check_foreign(derivation, rules, exact_judge())
     if constant_of(derivation.conclusion) is None:
         why = derivation.conclusion.budget.unpublished() or "a budget that differs by universe is no single number"
         return YardstickSide(derivation=derivation, missing=(why,))
@@ -289,7 +291,11 @@ def _ranked(found: Sequence[Yardstick], rules: Sequence[Rule]) -> Iterator[Yards
     """The yardsticks that no other one implies, then the others, each with the index of one that does."""
 
     def implies(one: Yardstick, other: Yardstick) -> bool:
-        return one is not other and search(one.spec, other.spec, rules).arrived
+        found = search(one.spec, other.spec, rules) if one is not other else None
+        if found is None or not found.arrived:
+            return False
+        check_foreign(found.derivation, rules, exact_judge())
+        return True
 
     below = {i: [j for j, other in enumerate(found) if implies(other, one)] for i, one in enumerate(found)}
     first = [i for i, held in below.items() if all(i in below[j] and i < j for j in held)]

@@ -18,7 +18,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import attrs
@@ -314,7 +313,7 @@ class Registry:
     """
 
     entries: tuple[Entry, ...]
-    failed: Mapping[str, str] = MappingProxyType({})
+    failed: Mapping[str, str] = attrs.field(factory=dict)
     _named: Mapping[tuple[str, str], tuple[Entry, ...]] = attrs.field(init=False, repr=False, eq=False)
 
     @_named.default

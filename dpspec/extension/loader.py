@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from importlib.metadata import EntryPoint, entry_points, version
-from types import MappingProxyType
 from typing import Any
 
 import attrs
@@ -93,7 +92,7 @@ def load_plugins(*, names: Sequence[str] | None = None, modules: Iterable[tuple[
     ]
     failed = {info.provenance.plugin: str(info.error) for info in infos if info.error is not None}
     entries = tuple(entry for info in infos for entry in info.entries)
-    return Plugins(infos=tuple(infos), registry=Registry(entries=entries, failed=MappingProxyType(failed)))
+    return Plugins(infos=tuple(infos), registry=Registry(entries=entries, failed=failed))
 
 
 @cache

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         Sense as Sense,
         Tolerance as Tolerance,
     )
+    from dpspec.grammar.declarations import distance_bound as distance_bound, divergence_bound as divergence_bound
     from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
     from dpspec.grammar.mechanism import (
         Claim as Claim,
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     )
 
 _HOMES = {
+    "dpspec.grammar.declarations": ("distance_bound", "divergence_bound"),
     "dpspec.grammar.attacker": (
         "AttackerModel",
         "Recommendation",

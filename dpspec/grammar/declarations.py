@@ -12,20 +12,20 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from fractions import Fraction
 from functools import lru_cache
 from typing import NoReturn
 
 from flint import arb, ctx
 
-from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, PluginContractError
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball
 from dpspec.blocks.budget import Budget
-from dpspec.blocks.input_divergence import InputDivergence
+from dpspec.blocks.input_divergence import Bound, InputDivergence
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Changes, NumberLists
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -63,6 +63,7 @@ def check_declared(spec: PrivacySpec) -> None:
         check_listed(spec.space)
     _once(_check_output, spec.output_divergence)
     _once(_on_small_spaces, _check_distances, spec.input_divergence, spec.space)
+    _once(_on_small_spaces, _check_apart_inside, spec.multiverse, spec.space, spec.input_divergence)
     _once(_check_steps, spec.input_divergence, spec.space)
     for invariant in spec.multiverse.induced_by() or ():
         _once(_on_small_spaces, _check_values, invariant, spec.space)
@@ -119,6 +120,8 @@ def _check_output(divergence: OutputDivergence) -> None:
         found = dict(_compared(divergence))
         _check_post_processing(divergence)
         _check_events(divergence, found)
+        _check_probabilities(divergence, found)
+        _check_worst_pairs(divergence, found)
         _check_composed(divergence, found)
     except PluginContractError:
         raise
@@ -190,6 +193,40 @@ def _check_events(divergence: OutputDivergence, found: Mapping[tuple[int, int], 
             )
             if mixed.lower > max(part.upper for part in parts):
                 _refuse(divergence, "keeps_mixtures", f"{parts[0]} and {parts[1]} become {mixed}")
+
+
+def _check_probabilities(divergence: OutputDivergence, found: Mapping[tuple[int, int], Bracket]) -> None:
+    """No event may be likelier than the `largest_probability`: limits of attackers and tests on samples rest on it."""
+    for (one, other), there in found.items():
+        if there.upper.is_infinite:
+            continue
+        for event in itertools.chain.from_iterable(itertools.combinations(range(len(WEIGHTS[0])), size) for size in (1, 2)):
+            p, q = (sum((LAWS[law].probability(o) for o in event), Fraction(0)) for law in (one, other))
+            with ctx.workprec(_FINE):
+                try:
+                    most = divergence.largest_probability(ball(q), there.upper.enclose(_FINE))
+                except NoFormulaError:
+                    continue
+                if ball(p) > most:
+                    text = f"an event of probability {q} has {p} under another law at d = {there}, and {most} is declared"
+                    _refuse(divergence, "largest_probability", text)
+
+
+def _check_worst_pairs(divergence: OutputDivergence, found: Mapping[tuple[int, int], Bracket]) -> None:
+    """No pair of laws within a budget, in both orders, may have a larger delta than the worst pair at any epsilon."""
+    for (one, other), there in found.items():
+        bound = max(there.upper, found[other, one].upper)
+        try:
+            worst = None if bound.is_infinite else divergence.worst_pairs(bound)
+        except NoFormulaError:  # the budget is too large for it
+            continue
+        if worst is None:
+            continue
+        for epsilon in BUDGETS:
+            reached, most = (pair.hockey_stick(epsilon) for pair in (LAWS[one].against(LAWS[other]), worst[1]))
+            if reached.lower > most.upper:
+                text = f"laws at d = {bound} have delta {reached} at epsilon = {epsilon}, and the worst pair {most}"
+                _refuse(divergence, "worst_pairs", text)
 
 
 def keeps_line(left: FiniteLaw, right: FiniteLaw, power: Number, slack: Number) -> bool:
@@ -297,9 +334,25 @@ def _check_distances(divergence: InputDivergence, where: DatasetSpace) -> None:
             _refuse(divergence, "is_integral", f"d(x, x') = {there} for x = {x}, x' = {y}")
         if not there.is_infinite:
             _check_price(divergence, x, y, there, where)
+    fault = fault_in_unit_price(divergence, found, where)
+    if fault is not None:
+        _refuse(divergence, "unit_price", fault)
+    _check_path_form(divergence, where)
     for x, y, z in itertools.permutations(listed, 3) if divergence.is_metric else ():
         if _exceeds(*(Bracket.exactly(found[pair]) for pair in ((x, z), (x, y), (y, z)))):
             _refuse(divergence, "is_metric", f"d(x, z) is above d(x, y) + d(y, z) for x = {x}, y = {y}, z = {z}")
+
+
+def _check_apart_inside(multiverse: Multiverse, divergence: InputDivergence, where: DatasetSpace) -> None:
+    """Datasets of one universe at a positive distance have to be as far apart as the divergence says."""
+    divergence.check(where)
+    least = divergence.apart_inside(multiverse, where)
+    for x, y in itertools.permutations(_listed(where), 2) if least > 1 else ():
+        there = _distance(divergence, x, y, where)
+        if 0 < there < least and multiverse.share_universe(x, y, where):
+            names = dict.fromkeys(block.name for block in (divergence, *(multiverse.induced_by() or (multiverse,))))
+            rule = f"one of them says that different datasets of one universe are at least {least} apart, and that is false"
+            raise PluginContractError(", ".join(names), f"{rule}: d(x, x') = {there} for x = {x}, x' = {y}", AUTHOR)
 
 
 def _check_steps(divergence: InputDivergence, space: DatasetSpace) -> None:
@@ -345,6 +398,55 @@ def _is_sum(vector: tuple[int, ...], steps: Set[tuple[int, ...]], most: int) -> 
         return True
     rests = (tuple(a - b for a, b in zip(vector, step, strict=True)) for step in steps)
     return most > 1 and any(_is_sum(rest, steps, most - 1) for rest in rests)
+
+
+def fault_in_unit_price(divergence: InputDivergence, pairs: Iterable[tuple[Dataset, Dataset]], space: DatasetSpace) -> str | None:
+    """Two datasets farther apart than the `unit_price` allows for the records in which they differ; None where there are none.
+
+    Of a neighbour form, steps of a path are counted, and nothing is compared.
+    """
+    price, unit = divergence.unit_price(space), divergence.counted_unit()
+    if price is None or unit is None or divergence.is_neighbour_form:
+        return None
+    resized = list[bool]()
+    found = list[tuple[Dataset, Dataset, int, Number]]()
+    for x, y in pairs:
+        ours, theirs = (space.records(each, unit) for each in (x, y))
+        apart = divergence.distance(x, y, space)
+        if len(ours) != len(theirs):
+            resized.append(not apart.is_infinite)
+            changes = abs(len(ours) - len(theirs)) if not Counter(ours) - Counter(theirs) else 0
+        elif space.is_ordered:
+            changes = sum(one != other for one, other in zip(ours, theirs, strict=True))
+        else:
+            changes = (Counter(ours) - Counter(theirs)).total()
+        found.append((x, y, changes, apart))
+    comes_and_goes = any(resized) if resized else not space.fixes_size(unit)
+    for x, y, changes, apart in found:
+        same_size = len(space.records(x, unit)) == len(space.records(y, unit))
+        counted = changes * 2 if comes_and_goes and same_size else changes  # replaced: one goes and one comes
+        if counted and not apart.is_infinite and _exceeds_times(apart, number(counted), price):
+            return f"d({x}, {y}) = {apart}, and {counted} changes of a {unit} record cost {price} each"
+    return None
+
+
+def _check_path_form(divergence: InputDivergence, where: DatasetSpace) -> None:
+    """What it calls the length of a shortest path has to be at least that of some path of neighbours: promises follow paths."""
+    path, size = divergence.path_form() if divergence.is_neighbour_form else None, where.cardinality()
+    if path is None or size is None or size > LABELLED:
+        return
+    path.check(where)
+    datasets = tuple(where.datasets())
+    for start in _spread(datasets, DATASETS):
+        steps, last = {start: 0}, [start]
+        while last:
+            last = [y for y in datasets if y not in steps and any(_distance(divergence, x, y, where) == 1 for x in last)]
+            steps |= dict.fromkeys(last, 1 + max(steps.values()))
+        for x in datasets:
+            there = _distance(path, start, x, where)
+            if not there.is_infinite and (x not in steps or there < steps[x]):
+                found = f"{steps[x]} steps" if x in steps else "no path"
+                _refuse(divergence, "path_form", f"{path} is {there} and there is {found} from x = {start} to x' = {x}")
 
 
 def _largest_move(x: Dataset, y: Dataset, unit: str, space: DatasetSpace) -> int:
@@ -433,15 +535,33 @@ def _check_budget(multiverse: Multiverse, budget: Budget, where: DatasetSpace) -
 # --- what one block says of another ---------------------------------------------------------------
 
 
-def check_distances_bounded(
-    smaller: InputDivergence, larger: InputDivergence, factor: Number, multiverse: Multiverse, space: DatasetSpace
-) -> None:
-    """Check on a few datasets that d(x, x') <= factor d'(x, x') where x and x' share a universe.
+def distance_bound(
+    smaller: InputDivergence,
+    larger: InputDivergence,
+    space: DatasetSpace,
+    *,
+    multiverse: Multiverse | None = None,
+    inside: DatasetSpace | None = None,
+) -> Bound | None:
+    """A constant c with d(x, x') <= c d'(x, x') as either of the two divergences states it, with the reason; None when unknown.
+
+    It is checked on a few datasets.
+
+    Args:
+        smaller, larger: d and d'.
+        space: the space of the datasets.
+        multiverse: the universes that x and x' have to share; without it, x and x' are any datasets.
+        inside: the space as two datasets of one universe see it, which is what the divergences are asked about then.
 
     Raises:
         PluginContractError: when it is false; one of the two divergences says so.
     """
-    _once(_on_small_spaces, _check_distances_bounded, smaller, space, larger, factor, multiverse)
+    where = space if inside is None else inside
+    known = smaller.bounded_by(larger, where) or larger.bounds(smaller, where)
+    if known is not None:
+        shared = Trivial() if multiverse is None else multiverse
+        _once(_on_small_spaces, _check_distances_bounded, smaller, space, larger, known[0], shared)
+    return known
 
 
 def _check_distances_bounded(
@@ -463,13 +583,18 @@ def _check_distances_bounded(
             raise PluginContractError(f"{smaller.name}, {larger.name}", f"{rule}: {text}", AUTHOR)
 
 
-def check_divergences_bounded(smaller: OutputDivergence, larger: OutputDivergence, factor: Number) -> None:
-    """Check on three laws that d(P, Q) <= factor d'(P, Q).
+def divergence_bound(smaller: OutputDivergence, larger: OutputDivergence) -> Bound | None:
+    """A constant c with d(P, Q) <= c d'(P, Q) as either of the two divergences states it, with the reason; None when unknown.
+
+    It is checked on three laws.
 
     Raises:
         PluginContractError: when it is false; one of the two divergences says so.
     """
-    _once(_check_divergences_bounded, smaller, larger, factor)
+    known = smaller.bounded_by(larger) or larger.bounds(smaller)
+    if known is not None:
+        _once(_check_divergences_bounded, smaller, larger, known[0])
+    return known
 
 
 def _check_divergences_bounded(smaller: OutputDivergence, larger: OutputDivergence, factor: Number) -> None:

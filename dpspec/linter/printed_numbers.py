@@ -101,7 +101,7 @@ def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
         for rule in rules:
             if (rule.source, rule.target) != (question.source.name, question.goal.name):
                 continue
-            found = rule.convert(question.source, question.value, question.goal)
+            found = rule.converted(question.source, question.value, question.goal)
             if found is not None and found.upper < value.lower and (best is None or found.upper < best[0].upper):
                 best = found, rule.name
         if best is not None:

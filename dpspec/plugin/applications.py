@@ -42,8 +42,8 @@ from dpspec.base.types import JsonData, Progress
 from dpspec.base.words import Word, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.comparison.compare import Answer, Direction
+from dpspec.comparison.composition import Composition, Part, add_up, compose as compose_parts, documents_of
 from dpspec.comparison.order import Order, order
-from dpspec.composition import Composition, Part, add_up, compose as compose_parts, documents_of
 from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins

@@ -106,5 +106,5 @@ def _follows(premise: PrivacySpec, goal: PrivacySpec, row: tuple[Number, Number]
     source, target = premise.output_divergence, goal.output_divergence
     if granted == 0 and source.separates_laws():
         return True  # the laws are equal, and at 0 from each other by any divergence
-    found = by.convert(source, source.budget_for(source.budget_parameters[0], granted), target)
+    found = by.converted(source, source.budget_for(source.budget_parameters[0], granted), target)
     return found is not None and target.lipschitz(target.budget_parameters[0], found.upper) <= allowed

@@ -26,9 +26,8 @@ from dpspec.base.exact import ZERO, Number, number, rounded_product
 from dpspec.base.memo import memoize
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
-from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import Determination, Trivial, Universe, determines
+from dpspec.blocks.multiverse import Determination, Universe, determines
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Nesting, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
@@ -36,9 +35,9 @@ from dpspec.blocks.units import most_within
 from dpspec.grammar.declarations import (
     check_budget_within,
     check_determined,
-    check_distances_bounded,
-    check_divergences_bounded,
     check_part,
+    distance_bound,
+    divergence_bound,
 )
 from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -207,7 +206,7 @@ class InputDomination(Rule):
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         if premise.input_divergence == goal.input_divergence or premise.space != goal.space:
             return
-        known = bound_of(premise.input_divergence, goal)
+        known = distance_bound(premise.input_divergence, goal.input_divergence, goal.space)
         if known is None:
             return
         budget = rescaled(premise.budget, premise.output_divergence, premise.output_divergence, known[0])
@@ -222,15 +221,6 @@ class InputDomination(Rule):
             citation=self.citation,
             parameters={"constant": str(known[0])},
         )
-
-
-def bound_of(smaller: InputDivergence, goal: PrivacySpec) -> tuple[Number, str] | None:
-    """The constant c with d <= c d' for the input divergence d' of the goal, as either of the two knows it."""
-    larger = goal.input_divergence
-    known = smaller.bounded_by(larger, goal.space) or larger.bounds(smaller, goal.space)
-    if known is not None:
-        check_distances_bounded(smaller, larger, known[0], Trivial(), goal.space)
-    return known
 
 
 @define
@@ -352,13 +342,12 @@ class DominationInside(Rule):
         if smaller == larger or premise.space != goal.space or not invariants:
             return
         inside = InsideUniverse(premise.space, invariants)
-        known = smaller.bounded_by(larger, inside) or larger.bounds(smaller, inside)
+        known = distance_bound(smaller, larger, premise.space, multiverse=premise.multiverse, inside=inside)
         budget = (
             None if known is None else rescaled(premise.budget, premise.output_divergence, premise.output_divergence, known[0])
         )
         if known is None or budget is None:
             return
-        check_distances_bounded(smaller, larger, known[0], premise.multiverse, premise.space)
         yield Step(
             rule=self.name,
             block="input divergence",
@@ -390,7 +379,7 @@ class OutputDomination(Rule):
 
     def propose(self, premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Step]:
         source, target = premise.output_divergence, goal.output_divergence
-        known = None if source == target else least_factor(source, target)
+        known = None if source == target else divergence_bound(target, source)
         budget = None if known is None else rescaled(premise.budget, source, target, known[0])
         if known is None or budget is None:
             return
@@ -403,14 +392,6 @@ class OutputDomination(Rule):
             citation=self.citation,
             parameters={"constant": str(known[0])},
         )
-
-
-def least_factor(source: OutputDivergence, target: OutputDivergence) -> tuple[Number, str] | None:
-    """The constant k with d_Pr' <= k d_Pr, as either of the two knows it."""
-    known = target.bounded_by(source) or source.bounds(target)
-    if known is not None:
-        check_divergences_bounded(target, source, known[0])
-    return known
 
 
 @define

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from rich.padding import Padding
 
 from dpspec.base.errors import count
-from dpspec.base.exact import rounded_down, rounded_up
+from dpspec.base.exact import number, rounded_down, rounded_up
 from dpspec.report.json import bracket
 from dpspec.report.page import Bullets, Grid, PageParts, Piece
-from dpspec.report.terminal import bracket_in_words, pair_in_words, thing_in_words
+from dpspec.report.terminal import bracket_in_words, end_in_words, pair_in_words, thing_in_words
 
 if TYPE_CHECKING:
     from dpspec.base.exact import Bracket
@@ -128,7 +129,8 @@ def _factor_row(factor: BlockFactor) -> tuple[str, ...]:
     if factor.smallest is None or factor.largest is None:
         why = "another standard" if factor.block == "output_divergence" else "no factor: a constant is 0, infinite or not known"
         return _NAMES[factor.block], why, "", ""
-    return _NAMES[factor.block], f"{factor.smallest[0]:.6g}", f"{factor.largest[1]:.6g}", f"{factor.mean:.6g}"
+    least, most = number(Fraction(factor.smallest[0])), number(Fraction(factor.largest[1]))
+    return _NAMES[factor.block], end_in_words(least, 6, up=False), end_in_words(most, 6, up=True), f"{factor.mean:.6g}"
 
 
 def _decimal(value: Bracket) -> str:

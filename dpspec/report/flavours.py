@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 import attrs
@@ -10,8 +11,10 @@ from rich.text import Text
 
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
+from dpspec.comparison.separations import check_foreign, exact_judge
+from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.search import derive
+from dpspec.reason.search import derive, rules_of
 from dpspec.report.figures import DiagramBox, Figure, diagram, merged, reduced
 from dpspec.report.page import PageParts
 from dpspec.report.terminal import (
@@ -66,12 +69,14 @@ def _measured(spec: PrivacySpec) -> str:
 
 def implications(specs: dict[str, PrivacySpec], registry: Registry | None = None) -> list[list[str]]:
     """The pairs [a, b] of names for which a => b is derived, for specifications on one space."""
-    return [
-        [a, b]
-        for a, premise in specs.items()
-        for b, conclusion in specs.items()
-        if a != b and premise.space == conclusion.space and derive(premise, conclusion, registry) is not None
-    ]
+    rules, judge = rules_of(installed().registry if registry is None else registry), exact_judge(registry)
+    found = []
+    for (a, premise), (b, conclusion) in itertools.permutations(specs.items(), 2):
+        derivation = derive(premise, conclusion, registry) if premise.space == conclusion.space else None
+        if derivation is not None:
+            check_foreign(derivation, rules, judge)
+            found.append([a, b])
+    return found
 
 
 def columns(data: JsonData) -> dict[str, list[JsonData]]:

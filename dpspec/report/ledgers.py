@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.base.exact import Number
-    from dpspec.composition import Composition, LedgerLine, PrivacyAccount
+    from dpspec.comparison.composition import Composition, LedgerLine, PrivacyAccount
     from dpspec.verifier.standing import Standing
 
 

@@ -27,8 +27,8 @@ from dpspec.report.terminal import FAINT, blocks_in_words, drawn, thing_in_words
 
 if TYPE_CHECKING:
     from dpspec.comparison.compare import Comparison
+    from dpspec.comparison.composition import Composition, PrivacyAccount
     from dpspec.comparison.order import Order
-    from dpspec.composition import Composition, PrivacyAccount
     from dpspec.grammar.mechanism import Mechanism
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.reason.conversions import Conversions, TheoremNumbers
@@ -394,8 +394,8 @@ _PAGES: dict[str, Callable[[Any, bool], RenderedPage]] = {
     "dpspec.reason.search:Derivation": _derivation,
     "dpspec.reason.conversions:Conversions": _conversions,
     "dpspec.reason.conversions:TheoremNumbers": _theorems,
-    "dpspec.composition:Composition": _ledger,
-    "dpspec.composition:PrivacyAccount": _account,
+    "dpspec.comparison.composition:Composition": _ledger,
+    "dpspec.comparison.composition:PrivacyAccount": _account,
     "dpspec.risks.engine:RiskReport": _risk,
     "dpspec.risks.engine:Panel": _panel,
 }

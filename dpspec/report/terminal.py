@@ -338,11 +338,11 @@ def budget_in_words(budget: Budget) -> str:
 
 
 def budget_in_short(budget: Budget) -> str:
-    """The budget for a box or a column: exact where that is short, else its decimals."""
+    """The budget for a box or a column: exact where that is short, else a decimal that is not below it."""
     value, words = budget.uniform(), budget_in_words(budget)
     if value is None or len(words) <= LONGEST_EXACT:
         return words
-    return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} about {value.decimal()}"
+    return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} at most {rounded_up(value, 6)}"
 
 
 def stand_ins_in_words(blocks: Sequence[str]) -> str:

@@ -30,7 +30,16 @@ if TYPE_CHECKING:
         size_with_entries as size_with_entries,
         work_of_law as work_of_law,
     )
-    from dpspec.risks.engine import Panel as Panel, RiskReport as RiskReport, RiskRow as RiskRow, panel as panel, risk as risk
+    from dpspec.risks.engine import (
+        OUTSIDE as OUTSIDE,
+        Panel as Panel,
+        RiskReport as RiskReport,
+        RiskRow as RiskRow,
+        check_dataset as check_dataset,
+        lies_outside as lies_outside,
+        panel as panel,
+        risk as risk,
+    )
     from dpspec.risks.mechanism_pairs import (
         evidence as evidence,
         nearest_pairs as nearest_pairs,
@@ -73,9 +82,12 @@ _HOMES = {
         "published_within",
     ),
     "dpspec.risks.engine": (
+        "OUTSIDE",
         "Panel",
         "RiskReport",
         "RiskRow",
+        "check_dataset",
+        "lies_outside",
         "panel",
         "risk",
     ),

@@ -354,6 +354,16 @@ def parsed(settings: Iterable[str]) -> dict[str, Any]:
 # --- the universe of a table ----------------------------------------------------------------------
 
 
+OUTSIDE = "lies in no universe of the specification, which promises nothing about it"
+
+
+def lies_outside(table: Table, spec: PrivacySpec) -> bool:
+    """Whether a table lies in no universe. Invariants put every dataset into one; a list of universes may leave some out."""
+    if spec.multiverse.induced_by() is not None:
+        return False
+    return not spec.multiverse.labels(dataset_in(table, spec.space), spec.space)
+
+
 def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
     """The specification with the budget of the universe that holds a dataset, the largest if several do, for all universes.
 
@@ -362,11 +372,14 @@ def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
     Raises:
         AttackerMisfitError: when no universe holds the dataset.
     """
-    if spec.budget.uniform() is not None:
+    uniform = spec.budget.uniform() is not None
+    if uniform and spec.multiverse.induced_by() is not None:  # each dataset has a universe, and all have one budget
         return spec
     labels = spec.multiverse.labels(dataset, spec.space)
     if not labels:
-        raise AttackerMisfitError("universe-of", "lies in no universe, so that no budget is its own", "name another dataset")
+        raise AttackerMisfitError("universe-of", OUTSIDE, "name another dataset")
+    if uniform:
+        return spec
     values = [spec.budget.at(Universe(label=label, datasets=(dataset,)), spec.space) for label in labels]
     return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=max(values)))
 

@@ -8,7 +8,7 @@ import pytest
 
 from dpspec.api import find_yardsticks, read
 from dpspec.base.errors import DpspecError
-from dpspec.composition import Part, compose
+from dpspec.comparison.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.reason.search import rules_of, search
 from tests.attacks.questions import questions

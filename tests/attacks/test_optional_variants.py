@@ -44,7 +44,7 @@ from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.composition import Part, compose
+from dpspec.comparison.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.attacker import AttackerModel, Sense
 from dpspec.grammar.mechanism import Mechanism

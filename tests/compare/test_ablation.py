@@ -13,8 +13,10 @@ from click.testing import CliRunner
 
 import dpspec as dp
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.exact import INFINITY
+from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.cli import main
+from dpspec.comparison.ablation import AblationStep, _factor
+from dpspec.report.ablation import _factor_row
 
 CELLS = dp.records(cell=["x", "y"])
 NOISE = dp.geometric(queries=[dp.marginal(attributes=["cell"])], ratio="1/2")
@@ -161,3 +163,22 @@ def test_ends_equal_verify_and_an_invariant_raises_nothing(seed):
 def test_ends_equal_verify_and_an_invariant_raises_nothing_500_times(first):
     for seed in range(first, first + 50):
         check(seed)
+
+
+def test_factors_of_a_block_are_bounded_over_all_orders():
+    """A factor whose lower end is smaller may have the larger upper end; what is printed is on the outer side."""
+    orders = (("multiverse", "input_divergence"), ("input_divergence", "multiverse"))
+    constants = {
+        frozenset[str](): Bracket(lower=number(1), upper=number("1.5")),
+        frozenset({"multiverse"}): Bracket(lower=number(2), upper=number(6)),
+        frozenset({"input_divergence"}): Bracket.exactly(1),
+        frozenset({"multiverse", "input_divergence"}): Bracket(lower=number("2.1"), upper=number("2.2")),
+    }
+    steps = {
+        chosen: AblationStep(exchanged=tuple(chosen), spec=None, parameter="epsilon", constant=constant)
+        for chosen, constant in constants.items()
+    }
+    found = _factor("multiverse", orders, steps)
+    assert found.smallest[0] <= 4 / 3
+    assert found.largest[1] >= 6
+    assert _factor_row(found)[1:3] == ("1.33333", "6")

@@ -10,7 +10,7 @@ import dpspec as dp
 from dpspec.api import compare, order_specs, read
 from dpspec.base.exact import number
 from dpspec.comparison.compare import Implication
-from dpspec.composition import Part
+from dpspec.comparison.composition import Part
 from dpspec.report import comparison as pages, order
 
 ROOT = Path(__file__).parents[2]

@@ -39,7 +39,7 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
-from dpspec.composition import Part, compose
+from dpspec.comparison.composition import Part, compose
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.continuous import GaussianLaw

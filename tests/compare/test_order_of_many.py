@@ -14,13 +14,14 @@ from dpspec_divergences import Hamming, HammingOrdered, Mult, SymmetricDifferenc
 
 import dpspec as dp
 from dpspec import PrivacySpec
-from dpspec.api import _exact_judge, build, compared, order_specs, read
+from dpspec.api import build, compared, order_specs, read
 from dpspec.blocks.budget import OpenBudget, UniformBudget
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison import compare as engine
 from dpspec.comparison.compare import Answer
 from dpspec.comparison.order import Implications, Order, SharedAnswers, order, order_of_many
+from dpspec.comparison.separations import exact_judge
 from dpspec.extension import installed
 from dpspec.laws import cumulant
 from dpspec.laws.atoms import IDENTICAL
@@ -51,7 +52,7 @@ def no_comparison(_left: Any, _right: Any) -> Any:
 
 def answers() -> SharedAnswers:
     registry = installed().registry
-    return SharedAnswers(rules=rules_of(registry), judge=_exact_judge(registry))
+    return SharedAnswers(rules=rules_of(registry), judge=exact_judge(registry))
 
 
 def ordered(specs: Sequence[PrivacySpec], by: SharedAnswers | None = None) -> Order:
@@ -138,7 +139,7 @@ def test_equal_promises_are_compared_once(copies: int, directions: list[Any]) ->
 def test_other_spaces_are_separated_once_for_each_space(size: int, directions: list[Any]) -> None:
     """What the engine is asked grows with the number of spaces, and not with that of their pairs."""
     seen: list[tuple[Any, ...]] = []
-    shared, judge = answers(), _exact_judge(None)
+    shared, judge = answers(), exact_judge(None)
 
     def counted(*asked: Any) -> Any:
         seen.append(asked)

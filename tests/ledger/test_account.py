@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 import dpspec
 from dpspec.base.errors import NoCompositionError, NoFormulaError, ParameterError
 from dpspec.base.exact import ln, number
-from dpspec.composition import account
+from dpspec.comparison.composition import account
 from dpspec.laws.law import FiniteLaw
 from tests.ledger.test_compose import HOMES, SPECS, parts, spec
 

@@ -12,6 +12,7 @@ from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariati
 from dpspec_divergences.paths import Neighbour
 from hypothesis import given, strategies as st
 
+import dpspec as dp
 from dpspec.base.errors import EmptyLedgerError, MixedLedgerError, NoCompositionError
 from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
@@ -19,7 +20,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.composition import Part, compose, composed_document, documents_of, parts_of
+from dpspec.comparison.composition import Part, compose, composed_document, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec, compares_sizes
 from dpspec.laws.law import FiniteLaw
@@ -346,3 +347,34 @@ def test_a_composition_reads_back_from_its_file():
     again = read_text(to_toml(document, installed().registry), installed().registry)
     assert again == document
     assert [part.amount for part in again.ledger.parts] == [number("2.56"), number("19.776")]
+
+
+@pytest.mark.parametrize(
+    ("standard", "budget", "times", "empty"),
+    [
+        ({"type": "total-variation"}, {"distance": "1/2"}, 1, False),
+        ({"type": "total-variation"}, {"distance": "1/2"}, 2, True),
+        ({"type": "hockey-stick", "epsilon": 1}, {"delta": "1/3"}, 2, False),
+        ({"type": "hockey-stick", "epsilon": 1}, {"delta": "1/3"}, 3, True),
+        ({"type": "mult"}, {"epsilon": "50"}, 10, False),
+    ],
+)
+def test_a_total_that_promises_nothing_is_said_to_be_empty(standard, budget, times, empty):
+    """Deltas and total variations of 1 or more allow two laws without a common output, and so any two."""
+    part = dp.build(
+        space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"}, output_divergence=standard,
+        budget=budget,
+    )  # fmt: skip
+    found = dp.ledger(part, times=[times])
+    assert any("promises nothing" in line for line in found.losses()) is empty
+    assert ("promises nothing" in str(found)) is empty
+
+
+def test_deltas_that_add_to_1_have_no_total_and_the_reason_is_said():
+    part = dp.build(
+        space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"},
+        output_divergence={"type": "mult-delta", "delta": "1/2"}, budget={"epsilon": 1},
+    )  # fmt: skip
+    assert dp.ledger(part).spec.budget.uniform() == 1
+    with pytest.raises(dp.DpspecError, match="deltas that add to 1"):
+        dp.ledger(part, times=[2])

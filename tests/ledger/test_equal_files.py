@@ -11,11 +11,11 @@ from typing import Any
 import attrs
 import pytest
 
-from dpspec import composition
 from dpspec.base.errors import Faults
 from dpspec.base.memo import key_of
 from dpspec.base.words import Word
-from dpspec.composition import account_files, compose_files
+from dpspec.comparison import composition
+from dpspec.comparison.composition import account_files, compose_files
 from dpspec.extension import installed
 from dpspec.specfile import new_spec, read_text, reader
 from dpspec.verifier.standing import claim_of

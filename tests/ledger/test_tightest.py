@@ -25,11 +25,11 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.vectors import BitVectors
-from dpspec.composition import Part, compose, compose_files, composed_text
+from dpspec.comparison.composition import Part, compose, compose_files, composed_text
 from dpspec.extension import installed
+from dpspec.grammar.declarations import divergence_bound
 from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.reason.rules import least_factor
 from dpspec.reason.search import derive, moved, rules_of
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.exhaustive import verify
@@ -105,7 +105,7 @@ def chains(source, value, goal, steps=3, seen=()):
 
 def known_numbers(source, value, goal, near):
     """What a constant between the divergences gives, and on neighbours every chain."""
-    first, factor = goal.budget_parameters[0], least_factor(source, goal)
+    first, factor = goal.budget_parameters[0], divergence_bound(goal, source)
     if factor is not None:
         constant = float(source.lipschitz(source.budget_parameters[0], number(value))) * float(factor[0])
         yield float(goal.budget_for(first, number(Fraction(constant))))

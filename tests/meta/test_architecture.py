@@ -23,7 +23,7 @@ FLOORS = [
     ("dpspec.extension", "dpspec.grammar"),
     ("dpspec.risks", "dpspec.specfile"),
     ("dpspec.reason", "dpspec.scaffold", "dpspec.verifier"),
-    ("dpspec.comparison", "dpspec.composition", "dpspec.linter"),
+    ("dpspec.comparison", "dpspec.linter"),
     ("dpspec.report",),
     ("dpspec.api", "dpspec.constructors", "dpspec.testing"),
     ("dpspec.commands", "dpspec.plugin"),

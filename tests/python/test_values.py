@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
+import itertools
 import os
 import pickle
 import subprocess
 import sys
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,12 +18,22 @@ import pytest
 import dpspec as dp
 import dpspec.testing
 from dpspec.base.errors import ParameterError
+from dpspec.comparison import families
 from dpspec.comparison.compare import Implication
 
 
 def promise(epsilon: Any = 1) -> Any:
     people = dp.records(region=["north", "south"])
     return dp.spec(space=people, distance="add-remove", standard="pure", epsilon=epsilon)
+
+
+BITS = dp.bit_vectors(length=2)
+ONES = dp.linear_map(rows=[[1, 1]], label="ones")
+SPECS = Path(__file__).parents[2] / "specs"
+
+
+def promise_on_bits(epsilon: Any) -> Any:
+    return dp.spec(space=BITS, distance="hamming-ordered", standard="pure", epsilon=epsilon)
 
 
 API: Any = dp
@@ -33,6 +46,54 @@ def test_a_derivation_is_pickled() -> None:
     found = dp.compare(promise(1), promise(2)).forward.derivation
     assert found is not None
     assert pickle.loads(pickle.dumps(found)) == found  # noqa: S301 - written by this test
+
+
+def test_comparisons_with_separations_are_pickled() -> None:
+    """By each kind of mechanism that separates: it is made of functions of modules, and its laws are the same afterwards."""
+    fixed = dp.spec(space=BITS, invariants=[ONES], distance="hamming-ordered", standard="pure", epsilon=2)
+    rho = dp.spec(space=BITS, distance="differ-in-one-position", standard="zcdp", rho="1/4")
+    kinds = set()
+    for given in (promise_on_bits(1), fixed, rho):
+        found = dp.compare(given, promise_on_bits("1/8"))
+        copy = pickle.loads(pickle.dumps(found))  # noqa: S301 - written by this test
+        assert copy == found
+        separation, its = found.forward.separation, copy.forward.separation
+        assert separation is not None
+        for dataset in BITS.datasets():
+            assert repr(its.run.law(dataset, BITS)) == repr(separation.run.law(dataset, BITS))
+        kinds.add(type(separation.run).__name__)
+    assert kinds == {"Answered", "ReleaseInvariants"}
+
+
+def test_numbers_and_cuts_of_families_of_mechanisms_are_pickled() -> None:
+    fixed = dp.spec(space=BITS, invariants=[ONES], distance="hamming-ordered", standard="pure", epsilon=1)
+    for family in (families.cuts, families.answered, families.reach, families.events, families.outside, families.invariants):
+        for premise in (promise_on_bits(1), fixed):
+            for candidate in itertools.islice(family(premise, promise_on_bits("1/8")), 5):
+                pickle.dumps(candidate)
+
+
+def test_answers_of_commands_are_pickled(tmp_path: Path) -> None:
+    design = SPECS / "gaussian-lecture-corrected.dpspec.toml"
+    swap = SPECS / "swapping-derangement.dpspec.toml"
+    (tmp_path / "one.dpspec.toml").write_bytes(design.read_bytes())
+    answers = (
+        dp.diff(design, swap), dp.exposure(swap), dp.lock(tmp_path, lock=tmp_path / "dpspec.lock"), dp.catalogue(tmp_path),
+        dp.check(design), dp.plugins(), dp.order(promise(1), promise(2)),
+    )  # fmt: skip
+    for answer in answers:
+        assert str(pickle.loads(pickle.dumps(answer))) == str(answer)  # noqa: S301 - written by this test
+
+
+def test_no_answer_of_a_command_holds_a_function_without_a_name() -> None:
+    """A lambda cannot be pickled: a partial function is used instead."""
+    for path in (path for where in ("dpspec", "plugins") for path in (SPECS.parent / where).rglob("*.py")):
+        text = path.read_text("utf-8")
+        if "CommandAnswer(" in text and "tests" not in path.parts:
+            calls = [node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call)]
+            made = [call for call in calls if ast.unparse(call.func).endswith("CommandAnswer")]
+            given = [one for call in made for one in (*call.args, *(keyword.value for keyword in call.keywords))]
+            assert not any(isinstance(one, ast.Lambda) for one in given), path.name
 
 
 def test_a_specification_from_another_process_is_equal_and_has_the_same_hash() -> None:

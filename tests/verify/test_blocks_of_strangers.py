@@ -6,20 +6,25 @@ would be false if the statement were relied on; the answer has to be an error th
 
 from __future__ import annotations
 
+import ast
 import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 from dpspec_divergences import Hamming, HammingOrdered, Mult, Renyi, SymmetricDifference
 from dpspec_noise import Geometric
+from flint import arb
 
 import dpspec as dp
 from dpspec.base.errors import PluginContractError
 from dpspec.blocks.multiverse import Universe
-from dpspec.extension import Registry, load_plugins
+from dpspec.comparison.composition import Part, compose
+from dpspec.comparison.yardstick import found_blocks, yardsticks
+from dpspec.extension import Registry, installed, load_plugins
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Symmetry
 from dpspec.grammar.rule import Step
@@ -50,7 +55,9 @@ from dpspec.plugin import (
     number,
 )
 from dpspec.reason.conversions import paths
+from dpspec.reason.search import rules_of
 
+ROOT = Path(__file__).parents[2]
 BITS = BitVectors(length=2)
 MANY_BITS = BitVectors(length=200)
 PEOPLE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="age", count=90)))
@@ -258,6 +265,72 @@ class BoundedAbove(Tripled):
     def bounded_by(self, other: InputDivergence, space: DatasetSpace) -> blocks.Bound:
         return number("1/10"), "surely"
 
+    def counted_unit(self) -> str:
+        return "person"
+
+
+@define
+class Cheap(Tripled):
+    """Says that changing one person costs at most 1."""
+
+    name: ClassVar[str] = "test-cheap"
+
+    def counted_unit(self) -> str:
+        return "person"
+
+    def unit_price(self, space: DatasetSpace) -> Number:
+        return number(1)
+
+
+@define
+class FarApart(Tripled):
+    """Says that different datasets of one universe are at least 6 apart."""
+
+    name: ClassVar[str] = "test-far-apart"
+    is_integral: ClassVar[bool] = True
+
+    def apart_inside(self, multiverse: Multiverse, space: DatasetSpace) -> int:
+        return 6
+
+
+@define
+class Jumping(InputDivergence):
+    """Neighbours differ in one bit; says that any two datasets are one step apart."""
+
+    name: ClassVar[str] = "test-jumping"
+    is_symmetric: ClassVar[bool] = True
+    is_neighbour_form: ClassVar[bool] = True
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        apart = sum(a != b for a, b in zip(left, right, strict=True))
+        return number(apart) if apart < 2 else number("inf")
+
+    def path_form(self) -> InputDivergence:
+        return OneStep()
+
+
+@define
+class OneStep(InputDivergence):
+    """1 between different datasets."""
+
+    name: ClassVar[str] = "test-one-step"
+    is_symmetric: ClassVar[bool] = True
+    is_metric: ClassVar[bool] = True
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        return number(int(left != right))
+
+
+@define
+class BoundedDistance(InputDivergence):
+    """The number of bits that differ, at most 1/2 of it counted."""
+
+    name: ClassVar[str] = "test-bounded-distance"
+    is_symmetric: ClassVar[bool] = True
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        return number(sum(a != b for a, b in zip(left, right, strict=True))) / 2
+
 
 @define
 class NeighbourForm(Tripled):
@@ -370,6 +443,37 @@ class Eventless(Pure):
 
 
 @define
+class Unlikely(Pure):
+    """Says that no event becomes likelier."""
+
+    name: ClassVar[str] = "test-unlikely"
+
+    def largest_probability(self, q: arb, bound: arb) -> arb:
+        return q
+
+
+@define
+class TooTame(Pure):
+    """Says that two equal laws are the worst pair."""
+
+    name: ClassVar[str] = "test-too-tame"
+
+    def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
+        law = FiniteLaw.bernoulli(Fraction(1, 2))
+        return law.against(law), law.against(law)
+
+
+@define
+class NearlyPure(Pure):
+    """Says that pure privacy is at most a tenth of it."""
+
+    name: ClassVar[str] = "test-nearly-pure"
+
+    def bounds(self, other: OutputDivergence) -> tuple[Number, str] | None:
+        return (number("1/10"), "surely") if other == Mult() else None
+
+
+@define
 class HalfTotal(Pure):
     """Says that two releases spend half of their sum."""
 
@@ -457,6 +561,19 @@ FALSE: dict[str, tuple[str, Callable[[], Any]]] = {
         "test-bounded-above",
         lambda: dp.compare(claim(space=MANY_BITS, input_divergence=BoundedAbove()), claim(space=MANY_BITS)),
     ),
+    "cheap": ("test-cheap", lambda: dp.verify(Identity(), claim(input_divergence=Cheap()))),
+    "far-apart": ("test-far-apart", lambda: dp.compare(claim(input_divergence=FarApart()), claim())),
+    "jumping": ("test-jumping", lambda: dp.compare(claim(input_divergence=Jumping()), claim(input_divergence=OneStep()))),
+    "bounded-above-of-an-attacker": (
+        "test-bounded-above",
+        lambda: dp.risk(claim(space=MANY_BITS, input_divergence=BoundedAbove()), "independent-record"),
+    ),
+    "nearly-pure-of-an-attacker": (
+        "test-nearly-pure",
+        lambda: dp.risk(claim(output_divergence=NearlyPure()), "strongest"),
+    ),
+    "unlikely": ("test-unlikely", lambda: dp.risk(claim(output_divergence=Unlikely()))),
+    "too-tame": ("test-too-tame", lambda: dp.risk(claim(output_divergence=TooTame()))),
     "neighbour-form": ("test-neighbour-form", lambda: dp.compare(claim(input_divergence=NeighbourForm()), claim())),
     "least-four": ("test-least-four", lambda: dp.risk(claim(input_divergence=LeastFour()))),
     "counting": ("test-counting", lambda: dp.risk(claim(input_divergence=Counting()))),
@@ -488,6 +605,25 @@ def test_a_false_statement_of_a_block_is_an_error_that_names_it(name: str) -> No
     with pytest.raises(PluginContractError) as raised:
         call()
     assert block in str(raised.value)
+
+
+def test_what_is_said_of_other_blocks_is_used_only_where_it_is_checked() -> None:
+    """`bounded_by` is called by `distance_bound` and `divergence_bound`, and inside of these; `convert` by `converted`."""
+    allowed = {
+        "bounded_by": {"bounded_by", "bounds", "distance_bound", "divergence_bound"},
+        "convert": {"converted", "_converted", "value"},  # the last are routes by one formula, which they name
+    }
+    found = []
+    for path in (path for where in ("dpspec", "plugins") for path in (ROOT / where).rglob("*.py")):
+        text = path.read_text("utf-8")
+        if {"tests", "testing"} & set(path.parts) or (".bounded_by(" not in text and ".convert(" not in text):
+            continue
+        for function in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef)):
+            calls = [node for node in ast.walk(function) if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)]
+            names = {call.func.attr for call in calls if call.func.attr != "convert" or len(call.args) == 3}
+            wrong = [name for name in allowed if name in names and function.name not in allowed[name]]
+            found += [f"{path.name}: {function.name} calls {name}" for name in wrong]
+    assert found == []
 
 
 def test_a_divergence_that_reads_outcomes_is_compared_on_every_pair() -> None:
@@ -544,6 +680,27 @@ def with_rule(rule: type) -> Registry:
 def test_an_implication_by_a_false_rule_is_contradicted_by_a_mechanism() -> None:
     with pytest.raises(PluginContractError, match="test-anything"):
         dp.compare(claim(budget=UniformBudget(parameter="epsilon", value=number(2))), claim(), with_rule(Anything))
+
+
+@pytest.mark.parametrize("also", [Renyi(order=Fraction(2)), Mult()])
+def test_a_ledger_that_rests_on_a_false_rule_is_contradicted_by_a_mechanism(also: OutputDivergence) -> None:
+    """The rule leads the second part to the blocks of the first at a budget of 0, or to a distance that counts half as much."""
+    other = claim(
+        output_divergence=also,
+        budget=UniformBudget(parameter=also.budget_parameters[0], value=number(1)),
+        input_divergence=HammingOrdered() if also != Mult() else BoundedDistance(),
+    )
+    rules = (*rules_of(installed().registry), Anything())
+    parts = [Part(id="first", spec=other), Part(id="second", spec=claim())]
+    with pytest.raises(PluginContractError, match="test-anything"):
+        compose(parts, rules=rules)
+
+
+def test_a_common_measure_that_rests_on_a_false_rule_is_contradicted_by_a_mechanism() -> None:
+    one, other = claim(), claim(input_divergence=BoundedDistance())
+    blocks_tried = found_blocks(one, other, registry=installed().registry)
+    with pytest.raises(PluginContractError, match="test-anything"):
+        yardsticks(one, other, blocks_tried, (*rules_of(installed().registry), Anything()))
 
 
 def test_a_formula_of_a_plugin_is_tried_on_laws_that_use_up_the_budget() -> None:

@@ -13,7 +13,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.parts import ListedCells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
-from dpspec.grammar.declarations import fault_in_steps
+from dpspec.grammar.declarations import fault_in_steps, fault_in_unit_price
 from dpspec.testing.check import (
     Context,
     NotApplicable,
@@ -492,29 +492,8 @@ def check_counted_unit_moves_no_faster_than_the_distance(subject: PlacedSubject,
 @check(INPUT_DIVERGENCES)
 def check_one_change_has_the_price_that_is_stated(subject: PlacedSubject, context: Context) -> None:
     """`unit_price` c: d_X(x, x') <= c for one record of `counted_unit` changed. Promises for longer units rest on it."""
-    price, unit = subject.thing.unit_price(subject.space), subject.thing.counted_unit()
-    if price is None or unit is None or subject.thing.is_neighbour_form:  # of a neighbour form, steps of a path are counted
-        return
-    resized = False
-    found = list[tuple[Dataset, Dataset, int, Number]]()
-    for x, y in subject.pairs():
-        ours, theirs = (subject.space.records(each, unit) for each in (x, y))
-        apart = subject.thing.distance(x, y, subject.space)
-        if len(ours) != len(theirs):
-            resized = resized or not apart.is_infinite
-            changes = abs(len(ours) - len(theirs)) if not Counter(ours) - Counter(theirs) else 0
-        elif subject.space.is_ordered:
-            changes = sum(one != other for one, other in zip(ours, theirs, strict=True))
-        else:
-            changes = (Counter(ours) - Counter(theirs)).total()
-        found.append((x, y, changes, apart))
-    for x, y, changes, apart in found:
-        same_size = len(subject.space.records(x, unit)) == len(subject.space.records(y, unit))
-        counted = changes * 2 if resized and same_size else changes  # replaced: one goes and one comes
-        require(
-            counted == 0 or apart.is_infinite or not exceeds(apart, price * counted),
-            f"d({x}, {y}) = {apart}, and {counted} changes of a {unit} record cost {price} each",
-        )
+    fault = fault_in_unit_price(subject.thing, subject.pairs(), subject.space)
+    require(fault is None, str(fault))
 
 
 def _largest_move(x: Dataset, y: Dataset, unit: str, space: DatasetSpace) -> int | None:

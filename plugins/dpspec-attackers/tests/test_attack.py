@@ -26,6 +26,7 @@ from dpspec.base.errors import (
 )
 from dpspec.cli import main
 from dpspec.plugin import AttackGuess, AttackScene, Marginal
+from dpspec.plugin.applications import as_document
 from dpspec.report import terminal as pages
 from dpspec.report.json import output_schema
 
@@ -366,7 +367,8 @@ def headline(*gains: tuple[str, float, float, float], confidence: str = "19/20")
         for name, gain, low, high in gains
     ]  # fmt: skip
     data = {
-        "method": "simulated", "table": {"unit": "person", "records": 9}, "specification": "s", "secret": ["a"], "known": [],
+        "method": "simulated", "table": {"unit": "person", "records": 9, "outside": False}, "specification": "s", "secret": ["a"],
+        "known": [],
         "not_run": [], "confidence": confidence, "targets": 20, "release": False, "seed": 1,
     }  # fmt: skip
     return " ".join(pages.drawn(*_parts(data, found), plain=True).split())
@@ -384,3 +386,32 @@ def test_the_headline_does_not_hide_an_attack_that_was_shown_to_gain():
 def test_no_interval_is_said_to_hold_in_all_cases():
     assert "Intervals of 99.99 % each" in headline(("a", 0.2, 0.1, 0.3), confidence="9999/10000")
     assert "100 %" not in headline(("a", 0.2, 0.1, 0.3), confidence="9999999/10000000").partition("Intervals")[2]
+
+
+def test_a_table_in_no_universe_is_said_to_be_so(tmp_path):
+    """Nothing is promised about a table that no listed universe holds; the attack is run, and its answer says so."""
+    space = dp.records(sex=["f", "m"], ill=["no", "yes"], most=3)
+    universe = dp.explicit(universes_by_label={"one": [[], [["f", "yes"], ["m", "no"]]]})
+    promise = dp.spec(space=space, multiverse=universe, distance="symmetric-difference", standard="pure", epsilon=1)
+    design = as_document(promise, mechanism=dp.permutation_swapping(swap=["sex"], swap_rate="1/2", unit="person"))
+    for rows, outside in (("f,yes\nm,no\n", False), ("f,yes\nm,yes\n", True)):
+        (tmp_path / "people.csv").write_text(f"sex,ill\n{rows}")
+        found = dp.attack(design, tmp_path / "people.csv", secret=["ill"], attacker="nearest-donor")
+        assert found["table"]["outside"] is outside
+        assert ("lies in no universe" in str(found)) is outside
+
+
+@pytest.mark.parametrize("least", [2, 3])
+def test_a_space_without_datasets_of_one_record_fewer_has_no_counterfactual(tmp_path, least):
+    """Of at least three records, the mechanism releases no two: whether its law is listed or drawn."""
+    (tmp_path / "people.csv").write_text("sex,ill\nf,yes\nm,no\nm,yes\n")
+    people = dp.records(sex=["f", "m"], ill=["no", "yes"], least=least)
+    promise = dp.spec(space=people, distance="hamming", standard="pure", epsilon=9)
+    noise = dp.geometric(queries=[dp.marginal(attributes=["sex"])], sensitivity=2, epsilon=1, neighbours="replace-one")
+    for mechanism in (noise, dp.permutation_swapping(swap=["sex"], swap_rate="1/2", unit="person")):
+        asked = {"secret": ["ill"], "targets": 5, "seed": 1}
+        if least == 2:
+            assert dp.attack(as_document(promise, mechanism=mechanism), tmp_path / "people.csv", **asked)["attacks"]
+            continue
+        with pytest.raises(AttackerMisfitError, match="one record fewer"):
+            dp.attack(as_document(promise, mechanism=mechanism), tmp_path / "people.csv", **asked)

@@ -14,14 +14,14 @@ from pathlib import Path
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskMeasure, RiskOfDesign
+from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
 from dpspec_disclosure.designs import Variation
 from dpspec_disclosure.tradeoff import risk_in_words
 from dpspec_disclosure.utility import Deviation, Statistic, error_of
 
 import dpspec as dp
 from dpspec.cli import main
-from dpspec.plugin import Bracket, FiniteLaw, Table, laws
+from dpspec.plugin import Bracket, FiniteLaw, Table, laws, number
 from dpspec.plugin.applications import as_document
 
 HEAD = """
@@ -459,3 +459,120 @@ def test_a_number_other_than_0_and_1_is_not_printed_as_one_of_these():
     ]  # fmt: skip
     assert said("1/60000", "at least") == "at least 0.000016"
     assert said("1/60000000", "at most") == "at most 0.0001"
+
+
+# --- what the numbers are about -----------------------------------------------------------------------
+
+
+def test_swaps_of_different_match_are_each_compared_by_their_own_exchange(files, tmp_path):
+    matched = tmp_path / "matched.dpspec.toml"
+    text = files["swap"].read_text().replace("swap_rate", 'match = ["job"]\nswap_rate').replace('"swap"', '"matched"')
+    fixed = '{ type = "marginal", attributes = ["job"] }, { type = "marginal", attributes = ["town"] }'
+    matched.write_text(text.replace(fixed, '{ type = "marginal", attributes = ["job", "town"] }'))
+    files["matched"] = matched
+    _, found = data(files, "swap", "matched", runs="2", code=3)  # nothing is left that two records of one job exchange
+    said = "swap: one exchange of town; matched: one exchange of town between two records of equal job"
+    assert found["risk"]["exchange"] == said
+    assert said in ask(files, "swap", "matched", runs="2", code=3)
+    _, found = data(files, "swap", "noise", runs="2")
+    assert found["risk"]["exchange"] == "one exchange of town"
+
+
+def test_a_table_in_no_universe_has_no_risk_that_is_promised(files, tmp_path):
+    """Of the universes that are listed none has the table: the risk in the worst universe is known, that of the table is not."""
+    text = files["noise"].read_text().replace('type = "records"', 'type = "records"\nmost = 3')
+    universe = 'type = "explicit"\n[multiverse.universes_by_label]\n'
+    universe += 'one = [[], [["a", "yes"], ["b", "no"]], [["a", "no"], ["b", "yes"]]]'
+    files["noise"].write_text(text.replace("invariants = []", universe))
+    files["table"].write_text("town,job\na,yes\na,no\nc,no\n")
+    outside = "lies in no universe of the specification, which promises nothing about it"
+    points, _ = data(files, "noise", exchange="town", metric="mae")
+    found = points["noise"][0]["risks"]
+    assert found[TABLE]["bounds"] is None
+    assert outside in found[TABLE]["reason"]
+    assert found[WORST]["bounds"] is not None
+    with pytest.raises(dp.DpspecError, match=outside):
+        dp.risk(str(files["noise"]), universe_of=str(files["table"]))
+    files["table"].write_text("town,job\na,yes\nb,no\n")
+    points, _ = data(files, "noise", exchange="town", metric="mae")
+    assert points["noise"][0]["risks"][TABLE]["bounds"] is not None
+    assert dp.risk(str(files["noise"]), universe_of=str(files["table"])).reports
+
+
+def test_tables_that_share_no_universe_of_a_list_are_not_said_to_be_distinguished_by_what_is_published(files):
+    """Nothing is published exactly here: that no universe holds both tables promises nothing, and discloses nothing."""
+    text = files["noise"].read_text().replace('type = "records"', 'type = "records"\nmost = 3')
+    universe = 'type = "explicit"\n[multiverse.universes_by_label]\none = [[], [["a", "yes"], ["b", "no"]]]'
+    files["noise"].write_text(text.replace("invariants = []", universe))
+    files["table"].write_text("town,job\na,yes\nb,no\n")
+    points, _ = data(files, "noise", exchange="town", metric="mae", code=3)
+    found = points["noise"][0]["risks"]
+    assert {one["bounds"] for one in found.values()} == {None}
+    assert "nothing is promised" in found[WORST]["reason"]
+
+
+def test_a_risk_near_0_is_no_exact_one_because_its_bounds_are_near_each_other():
+    """From 1e-9 to 5e-7 is not known to a millionth of itself."""
+    measure = RiskMeasure.of("power:0.000000001")
+    for low, high, sense in (
+        ("1e-9", "5e-7", "at most"),
+        ("1e-8", "5e-7", "between"),
+        ("0.9999995", "0.9999999", "between"),
+        ("0.5", "0.5000001", "exact"),
+    ):
+        bracket = Bracket(lower=number(low), upper=number(high))
+        assert RiskFound.known(bracket, "pairs", "this mechanism", measure).sense == sense
+
+
+@pytest.mark.parametrize(
+    ("value", "sense", "text"),
+    [
+        (Fraction(12344, 100), "at most", "at most 123.5"),
+        (Fraction(12344, 100), "at least", "at least 123.4"),
+        (123456 + Fraction(1, 10**30), "at most", "at most 123,457"),
+        (Fraction(1, 2) + Fraction(1, 10**30), "at most", "at most 0.5001"),
+        (Fraction(1, 2) - Fraction(1, 10**30), "at least", "at least 0.4999"),
+        (1 - Fraction(123, 10**10), "at most", "at most 1 - 1.2e-08"),
+        (1 - Fraction(127, 10**10), "at most", "at most 1 - 1.2e-08"),
+        (Fraction(127, 10**10), "at least", "at least 1.2e-08"),
+        (Fraction(99, 10), "at most", "at most 9.9000"),
+        (Fraction(10**300), "at most", "at most 1.0e+300"),
+        (10**300 + 1, "at most", "at most 1.1e+300"),
+        (Fraction(1, 10**400), "at least", "at least 1.0e-400"),
+    ],
+)
+def test_no_upper_limit_is_printed_below_its_value_and_no_lower_one_above(value, sense, text):
+    assert risk_in_words(Bracket.exactly(value), sense) == text
+
+
+def test_printed_limits_are_on_the_right_side_of_random_numbers():
+    draw = random.Random(5)
+    for _ in range(2_000):
+        value = Fraction(draw.randint(1, 10**9), 10 ** draw.randint(0, 14))
+        for sense, side in (("at most", 1), ("at least", -1)):
+            shown = risk_in_words(Bracket.exactly(value), sense).removeprefix(f"{sense} ").replace(",", "")
+            printed = 1 - Fraction(shown.removeprefix("1 - ")) if shown.startswith("1 - ") else Fraction(shown)
+            assert (printed - value) * side >= 0
+            assert abs(printed - value) <= max(Fraction(1, 10**4), value / 10)
+
+
+def test_either_of_two_tables_may_be_the_one_that_is_accused(files):
+    """A test of the other table against this one is more powerful here: 28/45 at level 1/20, against 29/60 in the other order."""
+    files["table"].write_text("town,job\nb,no\na,no\nb,yes\n")
+    here, there = [1, 1, 1, 0], [2, 0, 0, 1]  # (b, no), (a, no), (b, yes), (a, yes)
+    orders = [_power(_rounded(one), _rounded(other)) for one, other in ((here, there), (there, here))]
+    assert sorted(orders) == [Fraction(29, 60), Fraction(28, 45)]
+    found, _ = data(files, "round", exchange="town", metric="mae")
+    low, high = found["round"][0]["risks"][TABLE]["bounds"]
+    assert low == pytest.approx(28 / 45, abs=1e-9)
+    assert high >= 28 / 45
+
+
+def test_a_number_about_tables_of_one_universe_says_so(files):
+    """Of exchanges of the town, those between two jobs show in the exact table of towns by jobs, and others do not."""
+    text = files["noise"].read_text().replace('"no"] }]', '"no"] }, { name = "sex", categories = ["f", "m"] }]')
+    text = text.replace("invariants = []", "invariants = [{ type = 'marginal', attributes = ['town', 'job'] }]")
+    files["noise"].write_text(text)
+    files["table"].write_text("town,job,sex\na,yes,f\nb,no,f\na,yes,m\nb,yes,f\n")
+    points, _ = data(files, "noise", exchange="town", metric="mae")
+    assert "any table of its universe" in points["noise"][0]["risks"][TABLE]["protects"]

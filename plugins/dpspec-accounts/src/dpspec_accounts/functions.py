@@ -129,7 +129,7 @@ def export(url: str, out: str | Path, *, sign: str | Path | None = None) -> Comm
     signer = data["signature"]["public_key"] if sign is not None else None
     content = {"written": str(out), "rows": rows, "head": head, "signed_by": signer}
     said = f"{rows} rows written to {out}\nlast row: {head}" + ("" if signer is None else f"\nsigned by the key {signer}")
-    return CommandAnswer("account-export", 0, content, lambda: said)
+    return CommandAnswer("account-export", 0, content, partial(str, said))
 
 
 def verify(

@@ -42,6 +42,7 @@ from dpspec.plugin import (
     number,
     params,
     randomness,
+    risks,
 )
 from dpspec.plugin.applications import Grid, PageParts, Piece, level_in_words
 
@@ -223,6 +224,7 @@ def attack(
     given = _plain(dp.read_table(document, table), "TABLE")
     if not len(given):
         raise errors.TableError("TABLE", "has no records", "give a table with records")
+    _check_counterfactual(given, spec)
     wanted, background = _attributes(given, secret, known)
     drawn = None if release is None else _released(document, release, given, spec)
     attackers = _attackers(attacker)
@@ -236,7 +238,7 @@ def attack(
     name = document.id
     data = {
         "specification": name,
-        "table": {"unit": spec.space.units[0], "records": len(given)},
+        "table": {"unit": spec.space.units[0], "records": len(given), "outside": risks.lies_outside(given, spec)},
         "release": drawn is not None,
         "secret": list(wanted),
         "known": list(background),
@@ -259,6 +261,16 @@ def _checked(confidence: Any, targets: int) -> tuple[Fraction, int]:
     if isinstance(targets, bool) or not isinstance(targets, int) or not 1 <= targets <= MOST_TARGETS:
         raise ParameterError("targets", f"must be a whole number from 1 to {MOST_TARGETS:,}", value=targets)
     return value.as_fraction(), targets
+
+
+def _check_counterfactual(table: Table, spec: PrivacySpec) -> None:
+    """Refuse a table that is no dataset of the space without one of its records: nothing is said of a release of it."""
+    try:
+        risks.check_dataset(table.rows(np.arange(len(table)) > 0), spec.space, spec.space.units[0])
+    except errors.NotInSpaceError:
+        rule = "has no dataset with one record fewer, so that an attack without the target's record has no release"
+        advice = "give a space that allows one record fewer"
+        raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, advice) from None
 
 
 def _plain(table: Table, name: str) -> Table:
@@ -594,7 +606,7 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
     known = exact and not any(one.undecided for one in found)  # then no number has an interval
     shown = [one for one in found if one.gain_interval[0] > 0]
     best = max(shown or found, key=lambda one: one.gain)  # another one may have gained more by accident
-    records, unit = data["table"]["records"], data["table"]["unit"]
+    records, unit, outside = (data["table"][key] for key in ("records", "unit", "outside"))
     head = f"Most is gained by {best.attacker.name}: the target's own record adds {_points(best.gain)} percentage points"
     if known and best.gain <= 0:
         head = "No attack that was run is right more often because of the target's own record"
@@ -612,6 +624,7 @@ def _parts(data: Mapping[str, Any], found: Sequence[AttackResult]) -> PageParts:
         f"{data['specification']}, this table: {records:,} {unit} {'record' if records == 1 else 'records'}. "
         f"Secret: {', '.join(data['secret'])}. "
         f"Known of the target: {', '.join(data['known']) or 'nothing'}.",
+        *([f"This table {risks.OUTSIDE}."] if outside else []),
         "",
     ]
     heads = ("attacker", "right with the record", "right without it", "gain in points", "claims with (right)", "without (right)")

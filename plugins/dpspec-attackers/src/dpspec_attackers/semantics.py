@@ -7,7 +7,7 @@ from fractions import Fraction
 from dpspec_divergences import Mult
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, laws, ln, number, risks
+from dpspec.plugin import Bracket, Number, OutputDivergence, RiskStatement, Sense, exact, grammar, laws, ln, number, risks
 
 BITS = 128
 FACTORS = ("2", "5", "10")
@@ -18,7 +18,7 @@ NOTHING = Bracket.exactly(0)
 
 def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
     """The largest log-ratio of two laws that the divergence allows; infinity when it bounds none."""
-    known = Mult().bounded_by(divergence) or divergence.bounds(Mult())
+    known = grammar.divergence_bound(Mult(), divergence)
     return exact.INFINITY if known is None or bound.is_infinite else known[0] * bound
 
 

@@ -22,7 +22,20 @@ from typing import TYPE_CHECKING, Any, cast
 import attrs
 from dpspec_divergences.counting import HammingOrdered
 
-from dpspec.plugin import Dataset, FiniteLaw, Mechanism, Number, PrivacySpec, Rational, errors, exact, params, risks, spend
+from dpspec.plugin import (
+    Dataset,
+    FiniteLaw,
+    Mechanism,
+    Number,
+    PrivacySpec,
+    Rational,
+    errors,
+    exact,
+    grammar,
+    params,
+    risks,
+    spend,
+)
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -169,7 +182,7 @@ def replacement_distance(spec: PrivacySpec) -> Number:
         pairs = ((x, y) for x, y in itertools.permutations(space.datasets(), 2) if _differ_once(x, y))
         return max((spec.distance(x, y) for x, y in pairs), default=exact.INFINITY)
     unit = divergence.counted_unit()
-    found = None if unit is None else divergence.bounded_by(HammingOrdered(unit=unit), space)
+    found = None if unit is None else grammar.distance_bound(divergence, HammingOrdered(unit=unit), space)
     return exact.INFINITY if found is None else found[0]
 
 

@@ -657,12 +657,12 @@ def _facts(spec: PrivacySpec) -> str:
 
 
 def short_budget(spec: PrivacySpec) -> str:
-    """The number with its name, as a decimal where it is no short one."""
+    """The number with its name, as a decimal that is not below it where it is no short one."""
     value = spec.budget.uniform()
     if value is None or spec.budget.bounds() is not None:
         return budget_in_words(spec.budget)
     words = number_in_words(value)
-    return f"{spec.budget.parameter} {words}" if "about" not in words else f"{spec.budget.parameter} about {value.decimal()}"
+    return f"{spec.budget.parameter} {f'at most {exact.rounded_up(value, 6)}' if 'about' in words else words}"
 
 
 def _grid(*heads: str) -> Table:

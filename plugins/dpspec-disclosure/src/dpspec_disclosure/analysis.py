@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from dpspec_disclosure.exposure import SCALE, Exposed, FixedCells, SecretExposur
 from dpspec_disclosure.knowledge import Geography
 from dpspec_disclosure.margins import Codes, kinds_of, margins_of
 from dpspec_disclosure.published import published_tables, unit_of_records
+from dpspec_disclosure.tradeoff import risk_in_words
 
 if TYPE_CHECKING:
     from dpspec import CommandAnswer, DatasetSpace, PrivacySpec, SpecDocument
@@ -72,7 +73,7 @@ def exposure(
             "specification": name, "published": [str(margin) for margin in published], "table": None,
             "changes": [_change_data(change, unit) for unit, some in found.items() for change in some],
         }  # fmt: skip
-        return dp.CommandAnswer("exposure", 0, content, lambda: _changes_text(name, published, found))
+        return dp.CommandAnswer("exposure", 0, content, partial(_changes_text, name, published, found))
     unit = unit_of_records(spec.space, published)
     given, sizes = dp.read_table(document, table), blocks.sizes_of(spec.space)
     chosen = _chosen(unit, given.attributes, secret, known, unknown)
@@ -143,7 +144,7 @@ def _with_table(  # noqa: PLR0917 - one question with all that it needs
     }  # fmt: skip
     code = 3 if cells.undecided or any(one.determined.undecided or one.all_but.undecided for one in secrets) else 0
     return dp.CommandAnswer(
-        "exposure", code, content, lambda: _table_text(name, unit, published, cells, secrets, added, seen),
+        "exposure", code, content, partial(_table_text, name, unit, published, cells, secrets, added, seen),
         value=(cells, tuple(secrets)),
     )  # fmt: skip
 
@@ -279,13 +280,7 @@ def _table_text(  # noqa: PLR0917 - one page with all that it shows
 def _added_text(found: RiskFound) -> str:
     if found.value is None:
         return f"not known ({found.reason})"
-    low, high = (float(end) for end in (found.value.lower, found.value.upper))
-    number_ = {
-        "exact": f"{low:.4f}", "at most": f"at most {math.ceil(high * 10**4) / 10**4:.4f}",
-        "at least": f"at least {math.floor(low * 10**4) / 10**4:.4f}",
-        "between": f"{math.floor(low * 10**4) / 10**4:.4f} to {math.ceil(high * 10**4) / 10**4:.4f}",
-    }[found.sense]  # fmt: skip
-    return f"{number_}, for {found.protects}"
+    return f"{risk_in_words(found.value, found.sense)}, for {found.protects}"
 
 
 def _of(one: SecretExposure) -> str:

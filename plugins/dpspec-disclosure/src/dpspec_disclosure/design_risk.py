@@ -98,7 +98,7 @@ class RiskMeasure:
         said = {
             "power": f"power of the best test at level {percent}",
             "odds": "largest ratio of probabilities of an output",
-            "belief": f"belief after the best test at level {percent} accused, {float(self.prior):g} before",
+            "belief": f"belief after the best test at level {percent} accused, {number(self.prior).plain()} before",
             "exposure": "share of the records that the exact tables determine",
         }
         return said[self.kind] + against
@@ -206,7 +206,7 @@ class RiskFound:
     def known(cls, value: Bracket, protects: str, about: str, measure: RiskMeasure) -> RiskFound:
         """With the sense that the ends of the bracket have."""
         least, most = measure.nothing().lower, measure.certain().upper
-        wide = float(value.upper) - float(value.lower) > 1e-6 if not value.upper.is_infinite else not value.lower.is_infinite
+        wide = not value.lower.is_infinite if value.upper.is_infinite else _is_wide(float(value.lower), float(value.upper))
         sense = "exact"
         if wide and value.lower <= least:
             sense = "at most"
@@ -217,6 +217,11 @@ class RiskFound:
         if sense == "at most" and value.upper >= most:
             return cls(about=about, reason=f"no bound is known for {protects}")
         return cls(value=value, protects=protects, about=about, sense=sense)
+
+
+def _is_wide(low: float, high: float) -> bool:
+    """Whether two ends are more than a millionth of their distance from 0 and from 1 apart: then they are printed as bounds."""
+    return high - low > 1e-6 * min(low, abs(1 - high))
 
 
 @attrs.frozen
@@ -247,13 +252,16 @@ class RiskOfDesign:
         if self.measure.exchange and self.exchange is not None and own is not None and {*own.swap} != {*self.exchange.swap}:
             other = RiskFound(reason=f"{mechanism.name} exchanges {', '.join(own.swap)}, and not {', '.join(self.exchange.swap)}")
             return {WORST: other, TABLE: attrs.evolve(other, about=TABLE)}
-        stated = self._on_table(mechanism, spec)
+        outside = risks.lies_outside(self.table, spec)
+        stated = None if outside else self._on_table(mechanism, spec)
         if stated is not None:
             return stated
         try:
             found = self._exchanged(mechanism, spec) if self.measure.exchange else self._nearest(document)
         except errors.DpspecError as fault:
             found = RiskFound(reason=str(fault))
+        if outside:
+            return {WORST: found, TABLE: RiskFound(about=TABLE, reason=f"this table {risks.OUTSIDE}")}
         return {WORST: found, TABLE: self._for_table(mechanism, spec, found)}
 
     # -- what a theorem says about a swap ----------------------------------------------------------
@@ -332,8 +340,7 @@ class RiskOfDesign:
         pairs = tuple(_two_records(spec, exchange))
         inside = [pair for pair in pairs if spec.multiverse.share_universe(*pair, spec.space)]
         if not inside:
-            says = f"{exchange}: what is published exactly tells the two tables apart"
-            return RiskFound.known(self.measure.certain(), says, "this mechanism", self.measure)
+            return self._distinguished(spec, exchange, "this mechanism")
         structure = grammar.stated_structure(mechanism, spec.space) if _has_structure(mechanism, spec) else None
         if structure is not None and not structure.is_sampled:
             says = f"any two tables of one universe that differ by {exchange}"
@@ -342,6 +349,14 @@ class RiskOfDesign:
         if counted is not None and len(inside) == len(pairs):
             return self._by_counts(counted, spec, exchange, None)
         return self._by_small_laws(mechanism, spec, exchange)
+
+    def _distinguished(self, spec: PrivacySpec, exchange: Exchange, about: str) -> RiskFound:
+        """Where no universe holds two tables that differ by an exchange: certain where exact publications are the reason."""
+        if spec.multiverse.induced_by() is None:
+            reason = f"no universe was found that holds two tables which differ by {exchange}: nothing is promised about such"
+            return RiskFound(about=about, reason=reason)
+        says = f"{exchange}: what is published exactly distinguishes the two tables"
+        return RiskFound.known(self.measure.certain(), says, about, self.measure)
 
     def _by_theorem(self, mechanism: Mechanism, spec: PrivacySpec, exchange: Exchange) -> RiskFound:
         """Of a swap about whose tables nothing is stated: over all universes of the space."""
@@ -390,7 +405,8 @@ class RiskOfDesign:
             return RiskFound(about=about, reason=f"the table of {' x '.join(moved[0])} has too many cells")
         if not corners:
             return RiskFound(about=about, reason=f"{exchange} changes nothing in this table")
-        top = exact.largest([self.measure.of_pair(shifts.pair(corner)) for corner in sorted(corners)])
+        pairs = [shifts.pair(corner) for corner in sorted(corners)]  # either table may be the one that is accused
+        top = exact.largest([self.measure.of_pair(one) for pair in pairs for one in (pair, pair.reverse())])
         if table is None or not all_of_them:
             top = Bracket(lower=top.lower, upper=self.measure.certain().upper)
         elif not set(exchange.match) <= set(moved[0]):  # whether such records agree on the other attributes is not checked
@@ -439,11 +455,13 @@ class RiskOfDesign:
             return RiskFound.known(Bracket(lower=self.measure.nothing().lower, upper=worst.upper), says, TABLE, self.measure)
         if not occurring:
             return RiskFound(about=TABLE, reason=f"{exchange} changes nothing in this table")
-        inside = [pair for pair in _two_records(spec, exchange, occurring) if spec.multiverse.share_universe(*pair, spec.space)]
+        pairs = list(_two_records(spec, exchange, occurring))
+        inside = [pair for pair in pairs if spec.multiverse.share_universe(*pair, spec.space)]
+        if len(inside) < len(pairs):  # what is published exactly distinguishes the other tables
+            says = f"this table and any table of its universe that differs from it by {exchange}"
         structure = grammar.stated_structure(mechanism, spec.space)
         if not inside:
-            says = f"{exchange}: what is published exactly tells the two tables apart"
-            return RiskFound.known(self.measure.certain(), says, TABLE, self.measure)
+            return self._distinguished(spec, exchange, TABLE)
         if structure is None or structure.is_sampled:
             return RiskFound.known(Bracket(lower=self.measure.nothing().lower, upper=worst.upper), says, TABLE, self.measure)
         return RiskFound.known(self._by_structure(structure, spec, inside), says, TABLE, self.measure)

@@ -69,7 +69,7 @@ class Tradeoff:
     Args:
         table: how the table is called, the unit of its records, and how many there are.
         statistic, metric, measure: what the axes are.
-        exchange: by which two tables differ, where the measure says so.
+        exchange: by which two tables differ, where the measure says so; a swap is compared by its own.
         runs, seed: of the simulation.
         target: the target risk.
         curves: one for each design.
@@ -84,6 +84,19 @@ class Tradeoff:
     seed: int
     target: Fraction | None
     curves: tuple[TradeCurve, ...]
+
+    @property
+    def exchanges(self) -> str | None:
+        """By which exchange two tables differ, in words: one for all designs, or which for which, as swaps state their own."""
+        if self.exchange is None:
+            return None
+        found: dict[tuple[frozenset[str], frozenset[str]], tuple[Exchange, list[str]]] = {}
+        for curve in self.curves:
+            own = Exchange.of(curve.design.document.mechanism) or self.exchange
+            found.setdefault((frozenset(own.swap), frozenset(own.match)), (own, []))[1].append(curve.design.name)
+        if len(found) == 1:
+            return str(next(iter(found.values()))[0])
+        return "; ".join(f"{', '.join(names)}: {one}" for one, names in found.values())
 
     @property
     def exit_code(self) -> int:
@@ -355,7 +368,7 @@ def tradeoff_data(answer: Tradeoff) -> dict[str, Any]:
         "metric": answer.metric,
         "risk": {
             "kind": answer.measure.kind, "axis": answer.measure.axis,
-            "exchange": None if answer.exchange is None else str(answer.exchange),
+            "exchange": answer.exchanges,
         },
         "simulation": {"runs": answer.runs, "seed": answer.seed, "confidence": 0.95},
         "designs": [_curve_data(curve) for curve in answer.curves],
@@ -450,7 +463,7 @@ def tradeoff_text(answer: Tradeoff) -> str:
     lines = _solved_lines(answer, notes)
     lines += [
         f"error: {METRICS[answer.metric]}, of {answer.statistic} ({len(answer.statistic.cells):,} cells)",
-        f"risk: {answer.measure.axis}" + (f": {answer.exchange}" if answer.exchange is not None else ""),
+        f"risk: {answer.measure.axis}" + (f": {answer.exchanges}" if answer.exchange is not None else ""),
         f"table: {name}, {records:,} {unit} records",
         "",
         *_grid(rows),
@@ -508,19 +521,60 @@ def _rounded(value: exact.Number, side: int) -> str:
     """To four decimals, towards a side or to the nearest: a number other than 0 and 1 is never printed as one of these."""
     if value.is_infinite:
         return "infinity"
-    near = Fraction(float(value))
-    if abs(near) >= 100:
-        return _plain(float(near))
-    text = ""
+    end = _end_of(value, side)
+    if abs(end) >= _FOUR_FIGURES:
+        return _figures(end, side)
     for places in (4, 6):
-        scaled = near * 10**places
-        whole = math.floor(scaled) if side < 0 else math.ceil(scaled) if side > 0 else round(scaled)
-        text = f"{float(Fraction(whole, 10**places)):.{places}f}"
-        if near in {0, 1} or float(text) not in {0, 1}:
-            return text
-    if 0 < near < 1 and float(text) == 1:
-        return f"1 - {float(1 - near):.1e}"
-    return f"{float(near):.1e}" if not side and float(text) == 0 else text
+        near = _to_multiple(end, Fraction(1, 10**places), side)
+        if near not in {0, 1} or end in {0, 1}:
+            return f"{float(near):.{places}f}"
+    if near == 1 and end < 1:
+        return f"1 - {_scientific(1 - end, -side)}"
+    return f"{float(near):.6f}" if near == 1 else _scientific(end, side)
+
+
+_FOUR_FIGURES = 100
+
+
+def _end_of(value: exact.Number, side: int) -> Fraction:
+    """The value where it is rational, else an end of an enclosure, on the side to which it is rounded."""
+    if value.is_rational:
+        return value.as_fraction()
+    bracket = Bracket.around(value.enclose(256))
+    return (bracket.lower if side < 0 else bracket.upper).as_fraction()
+
+
+def _to_multiple(value: Fraction, unit: Fraction, side: int) -> Fraction:
+    """The multiple of a unit next to a value: below, above, or the nearest."""
+    ratio = value / unit
+    return unit * (math.floor(ratio) if side < 0 else math.ceil(ratio) if side > 0 else round(ratio))
+
+
+def _power_of_ten(value: Fraction) -> int:
+    """The exponent of the first figure of a positive number."""
+    size = len(str(value.numerator)) - len(str(value.denominator))
+    return size if value >= Fraction(10) ** size else size - 1
+
+
+def _figures(value: Fraction, side: int) -> str:
+    """A number of 100 and more: to four figures, and whole numbers from 10,000 on."""
+    size = _power_of_ten(value)
+    if size >= _WHOLE:
+        return _scientific(value, side)
+    near = _to_multiple(value, Fraction(10) ** min(0, size - 3), side)
+    return f"{near.numerator:,}" if size >= 4 else f"{float(near):g}"
+
+
+_WHOLE = 15
+"""Whole numbers are written out up to so many figures."""
+
+
+def _scientific(value: Fraction, side: int) -> str:
+    """A positive number to two figures, and a power of ten."""
+    size = _power_of_ten(value)
+    near = _to_multiple(value, Fraction(10) ** (size - 1), side)
+    size = _power_of_ten(near) if near else size
+    return f"{float(near / Fraction(10) ** size):.1f}e{size:+03d}"
 
 
 def risk_in_words(value: Bracket, sense: str) -> str:

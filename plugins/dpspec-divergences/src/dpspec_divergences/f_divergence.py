@@ -28,6 +28,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    grammar,
     is_a,
     laws,
     ln,
@@ -409,7 +410,7 @@ class FDivergence(Named):
 def by_total_variation(most: Number, reason: str, other: OutputDivergence) -> Bound | None:
     """The bound of a divergence that is at most `most` times the total variation against one that bounds the latter."""
     variation = TotalVariation()
-    known = variation.bounded_by(other) or other.bounds(variation)
+    known = grammar.divergence_bound(variation, other)
     if known is None or most.is_infinite:
         return None
     factor, why = known

@@ -156,12 +156,12 @@ def discrete_gaussian(bound: Number) -> laws.Answers:
 def linear_coin(bound: Number) -> laws.Answers:
     """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1."""
     rate = bound.as_fraction() if bound.is_rational else exact.dyadic(bound.enclose(64).lower())
-
-    def law(i: int) -> FiniteLaw:
-        return FiniteLaw.bernoulli(min(Fraction(1), rate * i))
-
     words = f"answered by yes with probability {exact.in_few_digits(rate)} for each 1 in it, at most 1"
-    return laws.Answers(law=law, words=words)
+    return laws.Answers(law=partial(_coin_of, rate), words=words)
+
+
+def _coin_of(rate: Fraction, ones: int) -> FiniteLaw:
+    return FiniteLaw.bernoulli(min(Fraction(1), rate * ones))
 
 
 def gaussian(bound: Number) -> Iterator[laws.Answers]:

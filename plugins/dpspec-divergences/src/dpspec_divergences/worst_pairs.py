@@ -249,7 +249,7 @@ class ApproximateGroups(Rule):
             return None
         if premise.multiverse.induced_by() != ():
             return None
-        known = path.bounded_by(new, goal.space) or new.bounds(path, goal.space)
+        known = grammar.distance_bound(path, new, goal.space)
         if known is None or not known[0].is_rational or not 1 <= known[0] <= MOST:
             return None
         return int(known[0].as_fraction())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ def diff(*given: str | os.PathLike[str], progress: Progress | None = None) -> Co
 
     old, new = sides([os.fspath(one) for one in given])
     found = difference(old, new, installed().registry, progress)
-    return CommandAnswer("diff", found.exit_code, data(found), lambda: page(found), value=found)
+    return CommandAnswer("diff", found.exit_code, data(found), partial(page, found), value=found)
 
 
 def lock(
@@ -68,7 +69,7 @@ def lock(
     target = Path(lock)
     found = locked(_from(target, paths or (target.parent,)), target.parent, installed().registry, progress, jobs)
     write_lock(found, target)
-    return CommandAnswer("lock", 0, lock_data(found, str(target)), lambda: lock_text(found, str(target)), value=found)
+    return CommandAnswer("lock", 0, lock_data(found, str(target)), partial(lock_text, found, str(target)), value=found)
 
 
 def verify_locked(
@@ -102,7 +103,7 @@ def verify_locked(
         read_lock(target), _from(target, paths), target.parent, installed().registry, everything=everything, accepted=accept,
         progress=progress, jobs=jobs,
     )  # fmt: skip
-    return CommandAnswer("verify-locked", found.exit_code, check_data(found), lambda: check_text(found), value=found)
+    return CommandAnswer("verify-locked", found.exit_code, check_data(found), partial(check_text, found), value=found)
 
 
 def _from(lock: Path, paths: Iterable[str | os.PathLike[str]]) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import MappingProxyType
 
 import attrs
 
@@ -61,7 +60,7 @@ def grouped(document: SpecDocument) -> Mapping[specfile.Coverage, SpecDocument]:
             found[group] = attrs.evolve(found[group], parts=(*found[group].parts, alone))
         else:
             found[group] = SpecDocument(id=document.id, title=part.title, spec=part.spec, mechanism=part.mechanism)
-    return MappingProxyType(found)
+    return found
 
 
 PairedParts = tuple[specfile.PromisedBeside | None, specfile.PromisedBeside | None]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,7 +76,7 @@ def infer(
     found = chosen.infer(released)
     content = _data(document.id, chosen, found)
     code = 0 if found.has_converged else 3
-    return dp.CommandAnswer("infer", code, content, lambda: _text(document.id, chosen, found), value=found)
+    return dp.CommandAnswer("infer", code, content, partial(_text, document.id, chosen, found), value=found)
 
 
 def models() -> dict[str, type[InferenceModel]]:

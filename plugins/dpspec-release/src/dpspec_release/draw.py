@@ -49,6 +49,7 @@ from dpspec.plugin import (
     cell_stream,
     errors,
     grammar,
+    risks,
     sorting,
     tables,
 )
@@ -77,7 +78,6 @@ from dpspec.plugin.releases import (
     check_dataset,
     count_cells,
     counts_exposing,
-    dataset_in,
     default_memory,
     exposed_records,
     flags,
@@ -732,9 +732,8 @@ def _check_universe(given: Countable, spec: PrivacySpec, unit: str) -> None:
     if not isinstance(given, Table) or unit != spec.space.units[0]:
         rule = "lists universes, and it is not seen in which of them a table like this one lies"
         raise ReleaseError(f"multiverse {spec.multiverse.name}", rule, "state the universes by what is published exactly")
-    if not spec.multiverse.labels(dataset_in(given, spec.space), spec.space):
-        rule = "lies in no universe of the specification, which promises nothing about it"
-        raise ReleaseError("table", rule, "release it under a promise that covers it")
+    if risks.lies_outside(given, spec):
+        raise ReleaseError("table", risks.OUTSIDE, "release it under a promise that covers it")
 
 
 def counts_wanted(

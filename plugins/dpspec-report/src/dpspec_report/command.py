@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -79,7 +80,7 @@ def curve(  # noqa: PLR0917 - one option, one argument
     if out is not None:
         out.save(found.plot(size=size, theme=theme))
     written = [] if out is None else [str(out.path)]
-    return CommandAnswer("curve", 0, {"written": written, **found.data()}, lambda: f"wrote {written[0]}", value=found)
+    return CommandAnswer("curve", 0, {"written": written, **found.data()}, partial("wrote {}".format, *written), value=found)
 
 
 _TITLE = click.option("--title", metavar="TEXT", default="", help="Title.")

@@ -31,7 +31,7 @@ from dpspec_report.page import document as html_document
 
 import dpspec as dp
 from dpspec import CommandAnswer, SpecDocument
-from dpspec.plugin import ParameterError, errors
+from dpspec.plugin import ParameterError, errors, exact
 from dpspec.plugin.applications import Progress, ReleaseError, file_report_data, json_written, outcome_summary, parse, to_toml
 from dpspec.plugin.releases import table_file, table_name
 from dpspec_study.designs import Proposal, proposals
@@ -274,7 +274,7 @@ class _Work:
         if not found["tables"]:
             return Margins(design=design.name, reason="; ".join(one["reason"] for one in found["unknown"]))
         (one, *_) = found.value.tables
-        ends = [None if bracket is None else f"{float(bracket.upper):g}" for bracket in (one.margin, one.margin_of_all)]
+        ends = [None if bracket is None else exact.rounded_up(bracket.upper, 6) for bracket in (one.margin, one.margin_of_all)]
         worst = "the largest over true counts from 0 to 200" if one.source == "counts" else ""
         reason = "; ".join(filter(None, (worst, one.note)))
         return Margins(design=design.name, margin=ends[0], margin_of_all=ends[1], reason=reason)

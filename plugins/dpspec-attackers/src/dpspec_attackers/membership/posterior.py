@@ -30,7 +30,7 @@ from dpspec_divergences.output import between, crossing
 from flint import arb, ctx, fmpq
 
 from dpspec import installed
-from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, ParameterError, errors, exact, laws, ln, number
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, ParameterError, errors, exact, grammar, laws, ln, number
 from dpspec_attackers.numeric import WORKING, as_bracket, fmpq_of, in_decay, minus_log
 
 HALF = Fraction(1, 2)
@@ -394,7 +394,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
         NoFormulaError: when no formula leads from the divergence to pure or to approximate privacy.
     """
     bound = divergence.lipschitz(divergence.budget_parameters[0], budget)
-    pure = MultDelta(delta=Fraction(0)).bounded_by(divergence)
+    pure = grammar.divergence_bound(MultDelta(delta=Fraction(0)), divergence)
     if pure is not None:
         return Bracket.exactly(bound * pure[0]), "Kazan 2025, Corollary 32"
     own: Fraction | None = getattr(divergence, "delta", None)
@@ -404,7 +404,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
         raise errors.FailureProbabilityError(
             "failure", f"must be above 0 for {divergence.name}", "write one such as 1/100", value="0"
         )
-    if own is not None and (at_own := MultDelta(delta=own).bounded_by(divergence)) is not None:
+    if own is not None and (at_own := grammar.divergence_bound(MultDelta(delta=own), divergence)) is not None:
         return loss_of_approximate(bound * at_own[0], own, failure), "Kazan 2025, Theorem 35"
     arrows = _arrows(divergence)
     if not arrows:
@@ -412,7 +412,7 @@ def loss_bound(divergence: OutputDivergence, budget: Number, failure: Fraction) 
         raise errors.NoFormulaError(divergence.name, rule, "state the guarantee in epsilon and delta, or in rho")
 
     def approximate(delta: Fraction) -> Bracket | None:
-        found = [value for arrow in arrows if (value := arrow.convert(divergence, budget, MultDelta(delta=delta))) is not None]
+        found = [value for arrow in arrows if (value := arrow.converted(divergence, budget, MultDelta(delta=delta))) is not None]
         return min(found, key=lambda value: value.upper, default=None)
 
     return _best(

@@ -27,6 +27,7 @@ from dpspec.plugin import (
     define,
     errors,
     exact,
+    grammar,
     number,
     risks,
 )
@@ -64,7 +65,7 @@ def inclusion_distance(spec: PrivacySpec) -> tuple[Number, str]:
         raise errors.AttackerMisfitError(f"space {spec.space.name}", rule, advice)
     if relation is not None and AddRemove(unit=unit).within(relation) is not None:
         return number(1), unit
-    found = divergence.bounded_by(SymmetricDifference(unit=unit), spec.space)
+    found = grammar.distance_bound(divergence, SymmetricDifference(unit=unit), spec.space)
     if found is None or found[0].is_infinite:
         rule = f"promises nothing about datasets with one {unit} record more or less"
         raise errors.AttackerMisfitError(f"input_divergence {divergence.name}", rule, advice)

@@ -15,7 +15,7 @@ import attrs
 
 from dpspec import laws
 from dpspec.base.display import Showable
-from dpspec.base.errors import DpspecError, NoCompositionError, ParameterError, RefutedPartError, count
+from dpspec.base.errors import DpspecError, NoCompositionError, NoFormulaError, ParameterError, RefutedPartError, count
 from dpspec.base.exact import Bracket, Number, NumberLike, limit_in_words, number
 from dpspec.base.memo import distinct, key_of
 from dpspec.base.params import Exact, Integer, Items, Rational, collect, raise_all
@@ -24,11 +24,13 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.output_divergence import Composed, WorstPairs, total
 from dpspec.blocks.parts import nesting_of
+from dpspec.comparison.separations import check_foreign, exact_judge
 from dpspec.extension import Registry, installed
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.spec import check_kinds
-from dpspec.reason.rules import fixed_units
-from dpspec.reason.search import moved, rules_of
+from dpspec.laws.law import FiniteLaw
+from dpspec.reason.rules import constant_of, fixed_units
+from dpspec.reason.search import Derivation, moved, rules_of
 from dpspec.specfile.document import Ledger, LedgerPart, SpecDocument
 from dpspec.specfile.reader import SUFFIX, Shared, check_ids, is_id, read as read_file, spec_files
 from dpspec.specfile.writer import to_toml
@@ -187,7 +189,19 @@ def compose(parts: Sequence[Part], *, like: PrivacySpec | None = None, rules: Se
     ('epsilon = ln(3)', 'epsilon = 2*ln(3)', 'epsilon adds')
     """
     known = rules_of(installed().registry) if rules is None else rules
-    return _added(_aligned(tuple(parts), like, known), known)
+    found = _added(_aligned(tuple(parts), like, known), known)
+    _check_foreign(found.lines, known)
+    return found
+
+
+def _check_foreign(lines: Sequence[LedgerLine], rules: Sequence[Rule]) -> None:
+    """Look for mechanisms that contradict the rules of plugins by which parts are led to common blocks.
+
+    Raises:
+        ContradictedError: one of the rules is false.
+    """
+    for derivation in distinct(Derivation(premise=line.part.spec, steps=line.steps) for line in lines):
+        check_foreign(derivation, rules, exact_judge())
 
 
 def _aligned(listed: tuple[Part, ...], like: PrivacySpec | None, known: Sequence[Rule]) -> tuple[LedgerLine, ...]:
@@ -277,6 +291,10 @@ def _added(lines: tuple[LedgerLine, ...], rules: Sequence[Rule]) -> Composition:
         found = None if lacking else divergence.composed(every)
         if found is not None:
             return _composition(reached, found)
+    if len(divergences) == 1 and divergences[0].composed([(divergences[0], lines[0].amount)]) is not None:
+        rule = f"{divergences[0]} has a total for fewer of these releases, and none for all of them"
+        advice = "from deltas that add to 1 or more nothing follows; ask dpspec compose for an epsilon at a delta"
+        raise NoCompositionError("budget", rule, advice)
     names = ", ".join(map(str, divergences))
     rule = f"none of {names} bounds the others and says how its budgets add up"
     raise NoCompositionError("output divergence", rule, "state all parts in one that does")
@@ -288,7 +306,25 @@ def _composition(lines: tuple[LedgerLine, ...], found: Composed) -> Composition:
     return Composition(lines=lines, spec=spec, rule=found.rule, citation=found.citation)
 
 
+def allows_everything(spec: PrivacySpec) -> bool:
+    """Whether any two laws are within the budget for a unit of distance: every pair is a post-processing of two disjoint laws."""
+    constant = constant_of(spec)
+    if constant is None:
+        return False
+    try:
+        return spec.output_divergence.between(FiniteLaw.point(0), FiniteLaw.point(1)).upper <= constant
+    except NoFormulaError:
+        return False
+
+
+_NOTHING = "the total promises nothing: any two distributions of the output are within it"
+
+
 def _losses(found: Composition) -> Iterator[str]:
+    if allows_everything(found.best.spec):
+        yield _NOTHING
+    elif allows_everything(found.spec):
+        yield f"as promised, {_NOTHING}"
     yield from _lost_by(found.lines)
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
@@ -391,7 +427,8 @@ class PrivacyAccount(Showable):
 
     def losses(self) -> tuple[str, ...]:
         """The losses of the conversion, part by part, and what the files say beside their promises."""
-        return tuple(_lost_by(self.lines))
+        nothing = self.value.upper >= 1 if self.wanted == "delta" else self.value.upper.is_infinite
+        return (*([_NOTHING] if nothing else []), *_lost_by(self.lines))
 
 
 def account(
@@ -432,7 +469,9 @@ def account(
     often = Items(Integer(1, MOST_TIMES)).read(times, "times")
     if len(often) != len(parts):
         raise ParameterError("times", "must be one number for each release", value=len(often))
-    lines = _aligned(tuple(parts), like, rules_of(installed().registry) if rules is None else rules)
+    known = rules_of(installed().registry) if rules is None else rules
+    lines = _aligned(tuple(parts), like, known)
+    _check_foreign(lines, known)
     found: dict[object, tuple[WorstPairs, int]] = {}
     for line, n in zip(lines, often, strict=True):
         key = key_of(line.spec)

@@ -399,6 +399,7 @@ OPENS: dict[str, dict[str, str]] = {
     "mechanisms": {
         "law": "`verify` on exact laws, attackers who know the mechanism, separations",
         "check": "errors on their line in the file",
+        "check_release": "what can never be released is refused before a table is read and a budget is spent",
         "claims": "the theorems as printed, held against the engine by the conformance kit",
         "structure": "`verify`: a proof on spaces of any size, and the pair that attains it",
         "proved": "`verify`: what a theorem of its own shows",

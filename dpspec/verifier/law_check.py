@@ -403,11 +403,17 @@ class _EachCategory:
             yield from self._beside(gone, (record,), spec)
 
     def _exchanged(self, record: Record, spec: PrivacySpec) -> Iterator[Pair]:
-        """Pairs in which a record exchanges an attribute with one that has other categories."""
-        partner = self._other_than(record)
-        for names in self._others:
-            after = self._mixed(record, partner, names), self._mixed(partner, record, names)
-            yield from self._beside((record, partner), after, spec)
+        """For each attribute a pair in which a record exchanges it with one that differs in all, or in this and another one."""
+        other, families = self._other_than(record), tuple(self._others)
+        for names in families:
+            after = self._mixed(record, other, names)
+            rest = [more for more in families if more != names]
+            for more in (frozenset[str]().union(*rest), *rest):
+                before = record, self._mixed(after, other, more)
+                pairs = list(self._beside(before, (after, self._mixed(record, other, more)), spec))
+                yield from pairs
+                if pairs:
+                    break
 
     def _beside(self, gone: tuple[Record, ...], come: tuple[Record, ...], spec: PrivacySpec) -> Iterator[Pair]:
         """The pair that differs in some records, next to as many others as the space requires, if the claim speaks about it."""

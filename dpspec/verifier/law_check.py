@@ -417,7 +417,7 @@ class _EachCategory:
 
     def _beside(self, gone: tuple[Record, ...], come: tuple[Record, ...], spec: PrivacySpec) -> Iterator[Pair]:
         """The pair that differs in some records, next to as many others as the space requires, if the claim speaks about it."""
-        others = self.records[:1] * max(0, sizes_of(spec.space)[0] - len(gone))
+        others = (self.records[0],) * max(0, sizes_of(spec.space)[0] - len(gone))
         pairs = itertools.islice(pairs_of((*others, *gone), (*others, *come), spec.space, spec.space.units[0]), 1)
         return (pair for pair in pairs if _is_asked(spec, *pair))
 

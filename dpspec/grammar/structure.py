@@ -62,6 +62,8 @@ class Structure:
         drawn_by: the mechanism that draws them, from all records of the dataset. The share of the records that are drawn follows
             from the number of records of the space only for that mechanism.
         hypotheses: the mechanism that states that it reads all records of a view, for the views where that matters.
+        is_mixture: whether the output is a mixture over random choices that are not published, such as that of batches, and the
+            views are those after each choice. Then one change may be another case of a view (`View.changed`) for each choice.
     """
 
     views: tuple[View, ...]
@@ -71,6 +73,7 @@ class Structure:
     drawn: int | None = None
     drawn_by: object = None
     hypotheses: tuple[SizeHypothesis, ...] = ()
+    is_mixture: bool = False
 
     @property
     def is_sampled(self) -> bool:

@@ -152,7 +152,7 @@ def allowed_advantage(divergence: OutputDivergence, bound: Number) -> Bracket:
     with the same difference. So the largest allowed x gives 2 x - 1.
 
     Args:
-        divergence: d_Pr, symmetric, which neither processing of the output nor mixing raises.
+        divergence: d_Pr, bounded in both orders, which neither processing of the output nor mixing raises.
         bound: in units of `lipschitz`.
 
     >>> from dpspec.base.exact import ln

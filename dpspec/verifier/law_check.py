@@ -10,8 +10,8 @@ author, and so is the law. Where the law can be computed, the two are compared o
 * on the space itself, datasets of no, 9 and 30 records, with one record added or replaced in each and with all of them replaced,
   where a law is as quick to compute for many records as for few: a structure may be right for few records only;
 * on the space itself, one record of each kind, or of each category where there are too many kinds: a structure may be right for
-  the few categories of a reduced space only. Where there are too many categories or answers, some are compared, and the verdict
-  says so.
+  the few categories of a reduced space only. Where there are too many kinds, categories or answers, the verdict says what was
+  not compared.
 
 On each pair, in both orders, d_Pr of the two laws has to be that of the structure, or at most that where the views are not
 published, and at most the proved constant times d_X. A difference is a defect of the mechanism, never a verdict.
@@ -29,6 +29,7 @@ import bisect
 import contextlib
 import itertools
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from functools import cached_property
 
@@ -45,7 +46,7 @@ from dpspec.base.exact import INFINITY, Bracket, Number, rounded_product
 from dpspec.base.memo import key_of
 from dpspec.base.work import limited
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multisets import count_records
+from dpspec.blocks.multisets import all_records, count_records
 from dpspec.blocks.multiverse import mentioned_by
 from dpspec.blocks.parts import (
     CellCounts,
@@ -126,6 +127,22 @@ ADVICE = "the mechanism's author has to correct one of the two; until then no ve
 WITH_MEMBERS = 6
 """The number of changes of larger records with members that are compared."""
 
+SMALLER_PARAMETERS = (
+    "the law was compared with the structure for smaller parameters of the mechanism only: for its own it is too large to compute"
+)
+
+FEW_CATEGORIES = (
+    "the law was compared with what the mechanism states of it for records of few categories only; for all others the verdict "
+    "rests on that statement"
+)
+"""The assumption of a proof from a structure or a theorem where the space has too many categories, or too many answers."""
+
+FEW_COMBINATIONS = (
+    "the law was compared with what the mechanism states of it for records with each category, and for few combinations of "
+    "categories only; for all others the verdict rests on that statement"
+)
+"""The same where a record of each category was compared, and the space has too many combinations."""
+
 
 @attrs.frozen
 class LawComparison:
@@ -136,14 +153,14 @@ class LawComparison:
         open: the number of pairs whose laws could not be computed or compared.
         reason: why there is a pair whose laws could not be computed, where the mechanism says so.
         has_smaller_parameters: whether it is the law of the mechanism with smaller parameters (`Mechanism.reduced`).
-        has_all_categories: whether a record with each category of the space was compared.
+        beyond: what a verdict assumes of records that no compared pair changes; nothing where one of each kind was compared.
     """
 
     compared: int = 0
     open: int = 0
     reason: str = ""
     has_smaller_parameters: bool = False
-    has_all_categories: bool = False
+    beyond: tuple[str, ...] = (FEW_CATEGORIES,)
 
     @property
     def is_complete(self) -> bool:
@@ -175,18 +192,7 @@ class LawComparison:
         """
         if self.has_smaller_parameters:
             return (SMALLER_PARAMETERS,)
-        return elsewhere or (() if self.has_all_categories or of_one_pair else (FEW_CATEGORIES,))
-
-
-SMALLER_PARAMETERS = (
-    "the law was compared with the structure for smaller parameters of the mechanism only: for its own it is too large to compute"
-)
-
-FEW_CATEGORIES = (
-    "the law was compared with what the mechanism states of it for records of few categories only; for all others the verdict "
-    "rests on that statement"
-)
-"""The assumption of a proof from a structure or a theorem where the space has too many categories, or too many answers."""
+        return elsewhere or (() if of_one_pair else self.beyond)
 
 
 def compare_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> LawComparison:
@@ -282,9 +288,10 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
                     _compare_theorem_on_many(mechanism, spec)
                 with _elsewhere(), limited(MOST_WORK_OF_KINDS):
                     each = _EachCategory.of(spec.space, MOST_ANSWERS_OF_MANY)
-                    for pair in each.pairs(spec):
+                    pairs, beyond = each.pairs(spec)
+                    for pair in pairs:
                         _compare_theorem_on(mechanism, spec, pair)
-                    compared = attrs.evolve(compared, has_all_categories=each.are_all)
+                    compared = attrs.evolve(compared, beyond=beyond)
             return compared
         return LawComparison()
     return LawComparison()
@@ -331,17 +338,20 @@ def _is_quick(structure: Structure, space: DatasetSpace) -> bool:
     return cells is not None and cells.total_range()[0] < RECORDS and not any(map(space.fixes_size, space.units))
 
 
-@attrs.frozen
+@attrs.frozen(slots=False)
 class _EachCategory:
     """Records with the categories of a space, for the comparison of one record of each.
 
     Args:
+        attributes: those of the records.
         records: one of each kind, or one with each category of each attribute where there are too many kinds.
-        are_all: whether every category is among them; where there are too many, they are evenly spaced.
+        beyond: what a verdict assumes of other records; nothing where there are none. Where there are too many categories, some
+            are among the records, evenly spaced.
     """
 
+    attributes: Sequence[Attribute] = ()
     records: Sequence[Record] = ()
-    are_all: bool = False
+    beyond: tuple[str, ...] = (FEW_CATEGORIES,)
 
     @classmethod
     def of(cls, space: DatasetSpace, answers: int) -> _EachCategory:
@@ -355,27 +365,83 @@ class _EachCategory:
         most = MOST_ANSWERS_OF_KINDS // (answers + ANSWERS_OF_PAIR)
         if any(a.name == MEMBERS for a in attributes):
             return cls()
-        if not any(a.within for a in attributes) and math.prod(a.size for a in attributes) <= most:
-            return cls(tuple(itertools.product(*(a.values() for a in attributes))), are_all=True)
+        kinds = count_records(attributes)
+        if kinds is not None and kinds <= most:
+            return cls(attributes, tuple(all_records(attributes)), beyond=())
         number = sum(a.size for a in attributes)
         places = range(number) if number <= most else (place * number // most for place in range(most))
         owners = list(itertools.accumulate((a.size for a in attributes), initial=0))
         found = ((place, bisect.bisect_right(owners, place) - 1) for place in places)
         records = dict.fromkeys(_record_with(attributes, attributes[at], place - owners[at]) for place, at in found)
-        return cls(tuple(records), are_all=number <= most)
+        return cls(attributes, tuple(records), beyond=(FEW_COMBINATIONS if number <= most else FEW_CATEGORIES,))
 
-    def pairs(self, spec: PrivacySpec) -> Iterator[Pair]:
-        """For each of them a pair of few records that the claim speaks about, in which it is added, or replaces the first one or
-        the one before."""
-        (least, _), unit = sizes_of(spec.space), spec.space.units[0]
+    def pairs(self, spec: PrivacySpec) -> tuple[list[Pair], tuple[str, ...]]:
+        """For each of them pairs of few records that the claim speaks about; and what a verdict assumes of other records, to
+        which those belong that are equally often in both datasets of every pair."""
+        may_cross = len(spec.multiverse.induced_by() or ()) > 1
+        found, latest, unit = list[Pair](), dict[Hashable, Record](), spec.space.units[0]
         for before, record in itertools.pairwise((*self.records[:1], *self.records)):
-            first = self.records[0]
-            for gone in ((), (first,), (before,)):
-                others = (first,) * max(0, least - len(gone))
-                pair = next(pairs_of(others + gone, (*others, record), spec.space, unit), None)
-                if pair is not None and _is_asked(spec, *pair):
-                    yield pair
+            pairs = list(itertools.islice(self._replaced(record, before, latest, spec), 1))
+            found += pairs
+            if may_cross or not pairs:
+                found += self._exchanged(record, spec)
+        changed = set[Record]()
+        for left, right in found:
+            ours, theirs = Counter(spec.space.records(left, unit)), Counter(spec.space.records(right, unit))
+            changed.update(ours - theirs, theirs - ours)
+        return found, self.beyond if changed.issuperset(self.records) else (FEW_CATEGORIES,)
+
+    def _replaced(
+        self, record: Record, before: Record, latest: dict[Hashable, Record], spec: PrivacySpec
+    ) -> Iterator[Pair]:  # fmt: skip
+        """Pairs in which a record is added, or replaces the first one, the latest one of its universe, or the one before."""
+        space, first = spec.space, self.records[0]
+        alone = next(pairs_of((first,) * max(0, sizes_of(space)[0] - 1) + (record,), (), space, space.units[0]), None)
+        labels = None if alone is None else tuple(spec.multiverse.labels(alone[0], space))
+        others, latest[labels] = latest.get(labels, first), record
+        for gone in ((), (first,), (others,), (before,)):
+            yield from self._beside(gone, (record,), spec)
+
+    def _exchanged(self, record: Record, spec: PrivacySpec) -> Iterator[Pair]:
+        """For each attribute a pair in which a record exchanges it with one that differs in all, or in this and another one."""
+        other, families = self._other_than(record), tuple(self._others)
+        for names in families:
+            after = self._mixed(record, other, names)
+            rest = [more for more in families if more != names]
+            for more in (frozenset[str]().union(*rest), *rest):
+                before = record, self._mixed(after, other, more)
+                pairs = list(self._beside(before, (after, self._mixed(record, other, more)), spec))
+                yield from pairs
+                if pairs:
                     break
+
+    def _beside(self, gone: tuple[Record, ...], come: tuple[Record, ...], spec: PrivacySpec) -> Iterator[Pair]:
+        """The pair that differs in some records, next to as many others as the space requires, if the claim speaks about it."""
+        others = (self.records[0],) * max(0, sizes_of(spec.space)[0] - len(gone))
+        pairs = itertools.islice(pairs_of((*others, *gone), (*others, *come), spec.space, spec.space.units[0]), 1)
+        return (pair for pair in pairs if _is_asked(spec, *pair))
+
+    def _other_than(self, record: Record) -> Record:
+        """A record that shares no category with another one, but those that all records have."""
+        chosen = self.records[0]
+        for names, other in self._others.items():
+            if self._mixed(chosen, record, names) == chosen:
+                chosen = self._mixed(chosen, other, names)
+        return chosen
+
+    def _mixed(self, record: Record, other: Record, names: frozenset[str]) -> Record:
+        """A record with some attributes of another one."""
+        values = zip(record, other, self.attributes, strict=True)
+        return tuple(theirs if a.name in names else ours for ours, theirs, a in values)
+
+    @cached_property
+    def _others(self) -> dict[frozenset[str], Record]:
+        """For each attribute that lies in no other one, with those within it, a record that has others than the first one."""
+        owner, first = dict[str, str](), self.records[0]
+        for a in self.attributes:
+            owner[a.name] = a.name if a.within is None else owner[a.within]
+        families = [frozenset(name for name in owner if owner[name] == root) for root in dict.fromkeys(owner.values())]
+        return {names: next((r for r in self.records if self._mixed(first, r, names) != first), first) for names in families}
 
 
 def _record_with(attributes: Sequence[Attribute], varied: Attribute, place: int) -> Record:
@@ -582,7 +648,8 @@ class _LawPairs:
         if sizes_of(space)[0] > self.few_records:
             return found
         each = _EachCategory.of(space, self.answers)
-        for pair in each.pairs(self.spec):
+        pairs, beyond = each.pairs(self.spec)
+        for pair in pairs:
             try:
                 if not self._agree(attaining, *pair, upper):
                     return attrs.evolve(found, open=found.open + 1, reason=self.reason) if self.is_undefined else found
@@ -590,7 +657,7 @@ class _LawPairs:
                 raise
             except PluginContractError as fault:
                 return attrs.evolve(found, open=found.open + 1, reason=str(fault))
-        return attrs.evolve(found, has_all_categories=each.are_all)
+        return attrs.evolve(found, beyond=beyond)
 
     def _are_compared(self, before: tuple[Record, ...], after: tuple[Record, ...], unit: str) -> bool:
         """Whether the claim speaks about a pair of datasets with these records."""

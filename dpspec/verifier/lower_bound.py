@@ -244,7 +244,7 @@ class Attaining:
         Kinds are tried that move the most answers; first those that keep what the invariants look at in a member and around it.
         """
         space = self.spec.space
-        views = [view for view in self.structure.views if view.table.unit != unit]
+        views = [view for view in self._views_within(unit) if view.table.unit != unit]
         for inner in dict.fromkeys(view.table.unit for view in views):
             sizes = self._sizes([view for view in views if view.table.unit == inner], unit)
             place = len(own_attributes(space, unit))
@@ -262,12 +262,18 @@ class Attaining:
                 kinds = self._kinds([view for view in views if view.table.unit == inner], base)
                 yield from (((), ((*base[:place], tuple(kind[place:] for kind in kinds[:size])),)) for size in sizes)
 
+    def _views_within(self, unit: str) -> list[View]:
+        """The views of the records of a unit, and of those inside it; universes fix what others see."""
+        units = self.spec.space.units
+        return [view for view in self.structure.views if view.table.unit in units[units.index(unit) :]]
+
     def _farthest(self, inner: str, unit: str) -> Iterator[tuple[Record, Record]]:
         """Two members, with what they lie in, that differ in what most views look at."""
-        space, views = self.spec.space, [view.table for view in self.structure.views]
+        space, within = self.spec.space, self._views_within(unit)
+        views = [view.table for view in within]
         fixed = [*self.sensitivity.fixed(inner), *(outer_part(table, space, inner) for table in self.sensitivity.fixed(unit))]
         looked = [outer_part(table, space, inner) for table in views]
-        columns = SeenAttributes.of((*looked, *fixed), space, inner, [view.singled() for view in self.structure.views])
+        columns = SeenAttributes.of((*looked, *fixed), space, inner, [view.singled() for view in within])
 
         def rank(pattern: Pattern) -> tuple[bool, int]:
             breaks = any(seen_by(table, pattern, columns) for table in fixed)

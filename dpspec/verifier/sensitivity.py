@@ -581,10 +581,28 @@ class Sensitivity:
                 raise MissingStep("sample", NO_REPLACED)
             if cases is None:
                 raise MissingStep("noise", "what is released changes its kind with the number of records")
+            if len(cases) > 1:
+                self._check_mixtures(view)
             self._moved_by[key] = tuple(
                 tuple(sorted(self._number(self._known_laws(view, pair)) for pair in case)) for case in cases
             )
         return self._moved_by[key]
+
+    def _check_mixtures(self, view: View) -> None:
+        """Raise where the laws of two datasets are mixtures over several cases of one change, and a bound for each case need not
+        be one for these.
+
+        The case depends on the other records, and which of them are in the sample, or in the batch, is random. Where something is
+        repeated with another choice each time, it may be another case each time.
+        """
+        if self.structure.sampled == 1 and not self.structure.is_mixture:
+            return
+        chosen, several = self.spec.output_divergence, f"one change moves the answers of {view.table} in several ways"
+        if not chosen.keeps_mixtures:
+            reason = f"a bound by {chosen.in_words()} for each of them is not known to be one for their mixtures"
+            raise MissingStep("sample", f"{several}, by which other records are with it at random, and {reason}")
+        if self.structure.is_mixture and _is_repeated(view):
+            raise MissingStep("sample", f"{several}, which may be another one in each repetition")
 
     def _number(self, pair: LawPair) -> int:
         """The number of a pair of laws."""
@@ -804,6 +822,11 @@ def _pair_key(before: Law, after: Law) -> Hashable:
     """A key that is equal for equal pairs of laws; that of a symmetric pair is the same in both orders."""
     pair = before.against(after)
     return frozenset((pair.signature(), after.against(before).signature())) if pair.reverse() is pair else pair.signature()
+
+
+def _is_repeated(view: View) -> bool:
+    """Whether a view is one that is answered several times."""
+    return isinstance(view, RepeatedView) or (isinstance(view, OfView) and _is_repeated(view.view))
 
 
 def _counted(view: View) -> object:

@@ -25,7 +25,7 @@ from dpspec.laws.law import FiniteLaw
 from dpspec.plugin import define
 from dpspec.verifier import law_check
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.law_check import FEW_CATEGORIES, SMALLER_PARAMETERS, compare_law
+from dpspec.verifier.law_check import FEW_CATEGORIES, FEW_COMBINATIONS, SMALLER_PARAMETERS, compare_law
 from dpspec.verifier.proof import OTHER_SPACE, Missing, derive
 from dpspec.verifier.verdict import Outcome
 from tests.verify.broken_mechanisms import AGE, BROKEN, BY_SEX, PEOPLE, SEX, Correct, Noisy, WithNumber, claim, noise
@@ -226,7 +226,55 @@ def test_a_category_within_another_one_is_compared_in_its_place() -> None:
     spec = claim(space=UnorderedRecords(attributes=(Attribute(name="generation", count=2), age, SEX)))
     with pytest.raises(PluginContractError, match=r"test-one-category=\(\), \(\('1', '45', 'f'\),\): .*contradicts"):
         verify_claim(OneCategory(), spec)
-    assert FEW_CATEGORIES not in verify_claim(Correct(), spec).assumptions
+    assert not {FEW_CATEGORIES, FEW_COMBINATIONS} & set(verify_claim(Correct(), spec).assumptions)
+
+
+@define
+class OneCombination(Noisy):
+    """Noisy counts, and whether someone is 45 years old and lives in region 1."""
+
+    name: ClassVar[str] = "test-one-combination"
+
+    def law(self, dataset: Any, space: Any) -> Any:
+        places = [[a.name for a in space.attributes_of("person")].index(name) for name in ("age", "region")]
+        people = [tuple(record[place] for place in places) for record in space.records(dataset, "person")]
+        return product([*self.counts(dataset, space), FiniteLaw.point(("45", "1") in people)])
+
+    def structure(self, space: Any) -> Structure:
+        return self.structure_of_counts()
+
+
+def with_regions(count: int) -> UnorderedRecords:
+    return UnorderedRecords(attributes=(SEX, AGE, Attribute(name="region", count=count)))
+
+
+BY_REGION = Marginal(attributes=("region",))
+
+
+@pytest.mark.parametrize("distance", [SymmetricDifference(), Hamming()], ids=lambda value: value.name)
+@pytest.mark.parametrize("mechanism", [OneCombination(), Correct()], ids=lambda value: value.name)
+def test_a_verdict_says_that_not_all_combinations_were_compared(mechanism: Any, distance: Any) -> None:
+    """A record of each category was, and 1,800 combinations are too many: nothing shows which of the two mechanisms it is."""
+    found = verify_claim(mechanism, claim(distance, "ln(4)", space=with_regions(10)))
+    assert found.outcome is Outcome.VERIFIED
+    assert FEW_COMBINATIONS in found.assumptions
+
+
+@pytest.mark.parametrize("fixed", [(), (BY_REGION,), (BY_REGION, BY_AGE), (BY_SEX, BY_REGION, BY_AGE)])
+def test_all_combinations_are_compared_where_they_are_few(fixed: Any) -> None:
+    """Also where no single record can be replaced by the one before it, or by any other: two of them exchange an attribute."""
+    spec = claim(Hamming(), "ln(16)", space=with_regions(2), fixed=fixed)
+    with pytest.raises(PluginContractError, match=r"test-one-combination.*contradicts"):
+        verify_claim(OneCombination(), spec)
+    assert not {FEW_CATEGORIES, FEW_COMBINATIONS} & set(verify_claim(Correct(), spec).assumptions)
+
+
+def test_records_that_are_in_no_compared_pair_are_not_said_to_be_compared() -> None:
+    """All is fixed but the region of those who are 45: no record of another age is in a pair that the claim speaks about."""
+    fixed = Marginal(attributes=("sex", "age", "region"), where={"age": tuple(str(age) for age in range(90) if age != 45)})
+    found = verify_claim(Correct(), claim(Hamming(), "ln(4)", space=with_regions(2), fixed=(fixed,)))
+    assert found.outcome is Outcome.VERIFIED
+    assert FEW_CATEGORIES in found.assumptions
 
 
 @define

@@ -9,8 +9,8 @@ import pytest
 from dpspec.base.exact import number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import Trivial
-from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.multiverse import LevelSets, Trivial
+from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.proof import derive, on_pair
@@ -58,3 +58,20 @@ def test_others_who_are_sampled_and_counted_hide_a_record(query: Marginal, shown
     assert found.outcome is Outcome.VERIFIED
     lower, upper = float(found.constant.lower), float(found.constant.upper)
     assert (lower > 0.999 * upper) if shown == "exact" else lower == 0
+
+
+def test_counts_of_households_that_invariants_fix_lie_around_the_persons_of_a_claim() -> None:
+    """They are no views of members of a person, and a pair of persons is found; the search for one ended with a traceback."""
+    area, number_of = Attribute(name="area", categories=("x", "y")), Attribute(name="n", categories=("0", "2"))
+    by_area = Marginal(attributes=("area",), unit="household")
+    total = block("invariants", "clipped-sum", attribute="n", least=0, most=2)
+    counts = [block("mechanisms", "geometric", queries=(query,), ratio="1/2") for query in (total, by_area)]
+    claim = PrivacySpec(
+        space=Households(household=(area,), person=(number_of,), members=2), multiverse=LevelSets(invariants=(by_area,)),
+        input_divergence=HAMMING, output_divergence=block("output_divergences", "mult"),
+        budget=UniformBudget(parameter="epsilon", value=number(2)),
+    )  # fmt: skip
+    found = derive(block("mechanisms", "composed", parts=counts), claim)
+    assert isinstance(found, Verdict)
+    assert found.outcome is Outcome.VERIFIED
+    assert str(found.constant) == "ln(4)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, ClassVar
 
 import pytest
@@ -17,7 +18,7 @@ from dpspec.laws.law import Law
 from dpspec.plugin import define
 from dpspec.specfile.reader import read_text
 from dpspec.verifier.proof import derive
-from dpspec.verifier.sensitivity import Missing
+from dpspec.verifier.sensitivity import Missing, MissingStep, Sensitivity
 from dpspec.verifier.verdict import Outcome
 from tests.compare.test_rules import HAMMING, SEX, spec
 from tests.verify.toys import block
@@ -104,3 +105,65 @@ def test_changes_of_several_kinds_in_a_sample_of_a_fixed_size_are_bounded_by_eve
     else:
         assert isinstance(found, Missing)
         assert found.step == "sample"
+
+
+# --- mixtures over other records -----------------------------------------------------------------------------
+
+KEYS = block("mechanisms", "threshold-release", query=TOTAL, ratio="1/2", threshold=2)
+"""A count of 1 is shown with probability 1/3, of 2 with 2/3, and of 0 never: one record more is another case next to none."""
+CASES = block("mechanisms", "subsampled", mechanism=KEYS, rate="1/2")
+BATCHES = block("mechanisms", "batched", mechanism=KEYS, batches=2, assignment="independent")
+ONE_MORE = block("input_divergences", "neighbour", relation=block("relations", "add-remove"))
+
+
+def missing(mechanism: Any, name: str, **parameters: Any) -> Missing | None:
+    """The step of the proof that is missing; None where there is a bound."""
+    output = block("output_divergences", name, **parameters)
+    claim = spec(PEOPLE, ONE_MORE).replace(
+        output_divergence=output, budget=block("budgets", "uniform", parameter=output.budget_parameters[0], value="9/10")
+    )
+    known = Sensitivity(structure=mechanism.structure(PEOPLE), spec=claim)
+    try:
+        known.costs(known.changes()[1], 64)
+    except MissingStep as at:
+        return at.missing
+    return None
+
+
+def test_a_mixture_of_two_cases_may_be_beyond_both() -> None:
+    """Hidden with 5/6 next to one other record and 2/3 with one more: 5/4 on an event of 3/4, and each case is at most 6/5."""
+    shown = {0: Fraction(0), 1: Fraction(1, 3), 2: Fraction(2, 3)}
+    without, joined = {0: Fraction(1, 2), 1: Fraction(1, 2)}, {0: Fraction(1, 4), 1: Fraction(1, 2), 2: Fraction(1, 4)}
+    hidden = [1 - sum(share * shown[number] for number, share in law.items()) for law in (without, joined)]
+    assert hidden[0] > Fraction(3, 4)
+    assert hidden[0] / hidden[1] == Fraction(5, 4)
+
+
+@pytest.mark.parametrize("mechanism", [CASES, BATCHES], ids=["sample", "batches"])
+def test_where_a_mixture_of_cases_may_be_beyond_all_a_step_is_missing(mechanism: Any) -> None:
+    found = missing(mechanism, "pbdp", delta="3/4")
+    assert found is not None
+    assert found.step == "sample"
+    assert "mixtures" in found.reason
+
+
+@pytest.mark.parametrize("mechanism", [CASES, BATCHES], ids=["sample", "batches"])
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [("hockey-stick", {"epsilon": "1/2"}), ("total-variation", {}), ("mult-delta", {"delta": "1/2"}),
+     ("f-divergence", {"generator": "hellinger", "direction": "forward"})],
+    ids=lambda value: value if isinstance(value, str) else "",
+)  # fmt: skip
+def test_where_mixtures_keep_a_bound_each_case_is_enough(mechanism: Any, name: str, parameters: Any) -> None:
+    assert missing(mechanism, name, **parameters) is None
+
+
+def test_each_repetition_may_be_another_case() -> None:
+    """Of two batches each time: a loss by one case, then one by the other, may be more than two by the same."""
+    twice = block("mechanisms", "repeated", mechanism=BATCHES, times=2)
+    found = missing(twice, "total-variation")
+    assert found is not None
+    assert "another one in each repetition" in found.reason
+    counts = block("mechanisms", "batched", mechanism=NOISE, batches=2, assignment="independent")
+    assert missing(block("mechanisms", "repeated", mechanism=counts, times=2), "total-variation") is None
+    assert missing(block("mechanisms", "composed", parts=(BATCHES, NOISE)), "pbdp", delta="3/4") is not None

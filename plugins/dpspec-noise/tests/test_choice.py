@@ -17,7 +17,7 @@ from dpspec_noise import ExponentialMechanism, NoisyMax, choice
 from scipy import integrate, stats
 
 from dpspec.api import verify
-from dpspec.base.errors import ParameterError
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import number
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.invariant import Marginal
@@ -71,6 +71,16 @@ def by_sums(rate, counts):
             p * math.prod(sums[min(max(t - n - (place < own) + 151, 0), 301)] for place, n in enumerate(counts) if place != own)
             for p, t in zip(masses, support + counts[own], strict=True)
         )
+
+
+@pytest.mark.parametrize(
+    "make", [lambda t: ExponentialMechanism(query=t, rate=1), lambda t: NoisyMax(query=t, rate=1, noise="laplace")]
+)
+def test_a_choice_among_no_cells_is_refused(make):
+    """Its law does not exist, and a proof ended with a traceback."""
+    nothing = Marginal(attributes=("colour",), where={"colour": ()})
+    with pytest.raises(IncompatibleBlocksError, match="chooses among no cells"):
+        make(nothing).check(UnorderedRecords(attributes=(COLOUR,)))
 
 
 @pytest.mark.parametrize("noise", NOISES)

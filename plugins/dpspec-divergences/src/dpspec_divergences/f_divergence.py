@@ -312,6 +312,7 @@ class FDivergence(Named):
     """
 
     name: ClassVar[str] = "f-divergence"
+    keeps_mixtures: ClassVar[bool] = True
     budget_parameters: ClassVar[tuple[str, ...]] = ("divergence",)
 
     generator: Annotated[str, Text((*NAMED, PIECEWISE))]

@@ -160,7 +160,7 @@ class Batched(Mechanism):
         reason = next((reason for reason, is_so in reasons.items() if is_so), None)
         if found is None or reason is not None:
             raise grammar.NoStructure(str(reason))
-        return attrs.evolve(found.restated(of=self.mechanism, by=self), publishes_views=False, hypotheses=())
+        return attrs.evolve(found.restated(of=self.mechanism, by=self), publishes_views=False, hypotheses=(), is_mixture=True)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Batched, DatasetSpace]]:

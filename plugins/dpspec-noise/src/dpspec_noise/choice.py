@@ -128,11 +128,21 @@ class _OfOneTable(Mechanism):
         return answers.answer_table([cells], [0], hidden=np.ones(1, dtype=np.bool_), status=answers.CHOSEN)
 
 
+class _OneCell(_OfOneTable):
+    """What the mechanisms that always release one cell of a table share."""
+
+    def check(self, space: DatasetSpace) -> None:
+        super().check(space)
+        if not self.labels(space):
+            rule, advice = "chooses among no cells: none meets the conditions", "give each attribute in `where` a category"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, advice, value=str(self.query))
+
+
 # --- the exponential mechanism --------------------------------------------------------------------
 
 
 @define
-class ExponentialMechanism(_OfOneTable):
+class ExponentialMechanism(_OneCell):
     """One cell of a table is chosen, with P(c) proportional to e^(rate n_c) (McSherry and Talwar 2007).
 
     With rate epsilon/(2 Delta) it satisfies epsilon-DP for counts that change by Delta at most, with rate epsilon/Delta where
@@ -259,7 +269,7 @@ _Sum = Mapping[tuple[int, Fraction], Fraction]
 
 
 @define
-class NoisyMax(_OfOneTable):
+class NoisyMax(_OneCell):
     """The cell whose noisy count is the largest: report noisy max.
 
     Counts that all change in one direction, by at most Delta, cost rate Delta; others cost the rate times the span of the

@@ -111,6 +111,7 @@ class ComposedMechanism(Mechanism):
             views=tuple(view for structure in known for view in structure.views),
             reads=tuple(dict.fromkeys(fact for structure in known for fact in structure.reads)),
             publishes_views=all(structure.publishes_views for structure in known),
+            is_mixture=any(structure.is_mixture for structure in known),
             hypotheses=tuple(stated for structure in known for stated in structure.hypotheses),
         )
 

@@ -149,6 +149,7 @@ class MultOneWay(OutputDivergence):
     """
 
     name: ClassVar[str] = "mult-one-way"
+    keeps_mixtures: ClassVar[bool] = True
     is_metric: ClassVar[bool] = True
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:

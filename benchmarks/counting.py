@@ -1,8 +1,8 @@
 """Count the work of the lines: each line and size in a fork of one process, so that no line finds what another has cached.
 
-    python -m benchmarks.counting [LINE ...]
+    python -m benchmarks.counting [--ends] [LINE ...]
 
-Prints the counters as JSON. Forks rather than new processes, since an import of dpspec costs more than most counts; where the
+Prints the counters as JSON, with --ends at the smallest and the largest size alone. Forks rather than new processes, since an import of dpspec costs more than most counts; where the
 system cannot fork, nothing is counted.
 """
 
@@ -13,15 +13,17 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection
 from typing import Any
 
 from benchmarks.counters import counted, largest_memory
 from benchmarks.lines import LINES
 from benchmarks.measure import ROOT, Line, caches, environment, temporary
 
+ENDS = "--ends"
 
-def main(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+
+def main(arguments: Collection[str]) -> dict[str, dict[str, Any]]:
     """The sizes of each line with counters, and the value of each counter at each size."""
     import dpspec_noise.samplers  # noqa: F401
     import polars  # noqa: F401
@@ -30,20 +32,23 @@ def main(names: Iterable[str]) -> dict[str, dict[str, Any]]:
     from dpspec.extension import installed
 
     _ = installed().registry
-    return {name: of_line(line) for name, line in LINES.items() if not names or name in names}
+    names, at_ends = {*arguments} - {ENDS}, ENDS in arguments
+    return {name: of_line(line, at_ends) for name, line in LINES.items() if not names or name in names}
 
 
-def of_line(line: Line) -> dict[str, Any]:
-    """The counters of one line at each of its sizes."""
-    each = []
-    for size in line.counted:
+def of_line(line: Line, at_ends: bool) -> dict[str, Any]:
+    """The counters of one line at each of its sizes, or at the first and the last one alone."""
+    each, sizes = [], line.counted
+    if at_ends:
+        sizes = sizes[:1] + sizes[1:][-1:]
+    for size in sizes:
         begin = sum(os.times()[:4])
         each.append(in_fork(line, size))
         print(f"{line.name} {size}: counted in {sum(os.times()[:4]) - begin:.1f} s", file=sys.stderr)
     if line.command is not None and line.counted == (1,):
         each[0]["modules"] = modules(line)
     names = sorted(set().union(*each))
-    return {"sizes": list(line.counted), "counts": {name: [counts.get(name, 0) for counts in each] for name in names}}
+    return {"sizes": list(sizes), "counts": {name: [counts.get(name, 0) for counts in each] for name in names}}
 
 
 def in_fork(line: Line, size: int) -> dict[str, int]:

@@ -138,6 +138,13 @@ def exponents(counts: Counts) -> dict[str, float]:
     return {name: round(exponent(sizes, values), 3) for name, values in counts["counts"].items()}
 
 
+def at_ends(counts: Counts) -> Counts:
+    """The counters at the smallest and the largest size alone."""
+    kept = [0, -1] if len(counts["sizes"]) > 1 else [0]
+    values = {name: [each[place] for place in kept] for name, each in counts["counts"].items()}
+    return {**counts, "sizes": [counts["sizes"][place] for place in kept], "counts": values}
+
+
 def larger_counts(recorded: Mapping[str, Counts], found: Mapping[str, Counts]) -> list[str]:
     """Counters and their exponents that are larger than recorded; counters that are new; lines that were never recorded."""
     lines = []

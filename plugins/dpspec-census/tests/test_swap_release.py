@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from dpspec_census import DerangementSwapping, PermutationSwapping
+from dpspec_census import DerangementSwapping, PermutationSwapping, PreNoise
 from scipy.stats import chi2, ncx2
 
 from dpspec.base.errors import TableError
@@ -209,3 +209,16 @@ def test_a_table_without_the_columns_is_refused():
     space = UnorderedRecords(attributes=ATTRIBUTES, unit="household")
     with pytest.raises(TableError, match="not in the table"):
         DerangementSwapping(match=["match"], swap=["swap"], swap_rate="1/2").release(table, space, SystemRandomness())
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_strata_that_are_not_numbered_in_64_bits_are_refused_without_a_table(wrapped):
+    """The budget was spent before the table was refused."""
+    names = ["street", "day"]
+    places = [Attribute(name=name, count=1 << 32) for name in names]
+    space = UnorderedRecords(attributes=(*places, Attribute(name="swap", count=2)), unit="household")
+    swap = PermutationSwapping(swap=["swap"], match=names, swap_rate="1/2")
+    mechanism = PreNoise(mechanism=swap, rate="1/2") if wrapped else swap
+    mechanism.check(space)
+    with pytest.raises(TableError, match="too many combinations to number"):
+        mechanism.check_release(space)

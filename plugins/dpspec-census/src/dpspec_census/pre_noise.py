@@ -119,6 +119,9 @@ class PreNoise(Mechanism):
                 rule = f"would tear {attribute.name} from {attribute.within}, which is replaced"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "swap both", value=attribute.name)
 
+    def check_release(self, space: DatasetSpace) -> None:
+        self._swap.check_release(space)
+
     # -- the constant at any size -------------------------------------------------------------------
 
     def proved(self, spec: PrivacySpec) -> grammar.ProvedBound | None:

@@ -134,6 +134,10 @@ class Swapping(Mechanism):
             for category in categories:
                 attribute.index(category)
 
+    def check_release(self, space: DatasetSpace) -> None:
+        """Strata are numbered in 64 bits."""
+        tables.check_numbered([a for a in space.attributes_of(self.unit) if a.name in self.match])
+
     @abstractmethod
     def stratum_weights(self, cells: StratumCells, columns: int, swap_rate: Fraction) -> Mapping[StratumCells, int]:
         """Integer weights of the tables that one stratum can become at its swap rate."""

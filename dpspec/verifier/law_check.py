@@ -286,6 +286,8 @@ def compare_theorem(mechanism: Mechanism, spec: PrivacySpec, invariants: Sequenc
             if stated.holds:
                 with _elsewhere(), limited(MOST_WORK_OF_MANY):
                     _compare_theorem_on_many(mechanism, spec)
+                if sizes_of(spec.space)[0] > max(EQUAL):  # a law of so many records may be too large to compute
+                    return compared
                 with _elsewhere(), limited(MOST_WORK_OF_KINDS):
                     each = _EachCategory.of(spec.space, MOST_ANSWERS_OF_MANY)
                     pairs, beyond = each.pairs(spec)

@@ -44,6 +44,7 @@ from dpspec.plugin import (
     UniformBudget,
     UnorderedRecords,
     answers,
+    blocks,
     cell_stream,
     define,
     errors,
@@ -348,7 +349,8 @@ def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
     unit = _unit(set(lists), space)
     order = [a.name for a in space.attributes_of(unit)]
     try:
-        if unit != space.units[0]:  # of members alone, also where there are none, no dataset is made
+        whole = {a.name for a in space.attributes_of(space.units[0])}
+        if unit != space.units[0] and blocks.MEMBERS in whole:  # of members alone no dataset is made, also where there are none
             raise errors.NotInSpaceError(space.name, "has no dataset of members alone")
         return space.dataset([[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))])
     except (errors.NotInSpaceError, KeyError):  # the message may quote a record

@@ -28,7 +28,7 @@ from dpspec.grammar.table_counts import (
     Conditions,
     Countable as Countable,
     CountedTable as CountedTable,
-    check_numbered,
+    check_numbered as check_numbered,
     occurring as occurring,
 )
 

@@ -2,8 +2,8 @@
 
     python -m benchmarks.counting [--ends] [LINE ...]
 
-Prints the counters as JSON, with --ends at the smallest and the largest size alone. Forks rather than new processes, since an import of dpspec costs more than most counts; where the
-system cannot fork, nothing is counted.
+Prints the counters as JSON, with --ends at the smallest and the largest size alone. Forks rather than new processes, since an
+import of dpspec costs more than most counts; where the system cannot fork, nothing is counted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from typing import Any
 from benchmarks.counters import counted, largest_memory
 from benchmarks.lines import LINES
 from benchmarks.measure import ROOT, Line, caches, environment, temporary
+from benchmarks.results import ends
 
 ENDS = "--ends"
 
@@ -38,9 +39,7 @@ def main(arguments: Collection[str]) -> dict[str, dict[str, Any]]:
 
 def of_line(line: Line, at_ends: bool) -> dict[str, Any]:
     """The counters of one line at each of its sizes, or at the first and the last one alone."""
-    each, sizes = [], line.counted
-    if at_ends:
-        sizes = sizes[:1] + sizes[1:][-1:]
+    each, sizes = [], ends(line.counted) if at_ends else list(line.counted)
     for size in sizes:
         begin = sum(os.times()[:4])
         each.append(in_fork(line, size))
@@ -48,7 +47,7 @@ def of_line(line: Line, at_ends: bool) -> dict[str, Any]:
     if line.command is not None and line.counted == (1,):
         each[0]["modules"] = modules(line)
     names = sorted(set().union(*each))
-    return {"sizes": list(sizes), "counts": {name: [counts.get(name, 0) for counts in each] for name in names}}
+    return {"sizes": sizes, "counts": {name: [counts.get(name, 0) for counts in each] for name in names}}
 
 
 def in_fork(line: Line, size: int) -> dict[str, int]:

@@ -138,11 +138,14 @@ def exponents(counts: Counts) -> dict[str, float]:
     return {name: round(exponent(sizes, values), 3) for name, values in counts["counts"].items()}
 
 
+def ends(values: Sequence[int]) -> list[int]:
+    """The first and the last one; one of a single one."""
+    return [values[0], *values[1:][-1:]]
+
+
 def at_ends(counts: Counts) -> Counts:
     """The counters at the smallest and the largest size alone."""
-    kept = [0, -1] if len(counts["sizes"]) > 1 else [0]
-    values = {name: [each[place] for place in kept] for name, each in counts["counts"].items()}
-    return {**counts, "sizes": [counts["sizes"][place] for place in kept], "counts": values}
+    return {**counts, "sizes": ends(counts["sizes"]), "counts": {name: ends(each) for name, each in counts["counts"].items()}}
 
 
 def larger_counts(recorded: Mapping[str, Counts], found: Mapping[str, Counts]) -> list[str]:

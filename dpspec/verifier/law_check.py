@@ -400,8 +400,8 @@ class _EachCategory:
         space, first = spec.space, self.records[0]
         alone = next(pairs_of((first,) * max(0, sizes_of(space)[0] - 1) + (record,), (), space, space.units[0]), None)
         labels = None if alone is None else tuple(spec.multiverse.labels(alone[0], space))
-        others, latest[labels] = latest.get(labels, first), record
-        for gone in ((), (first,), (others,), (before,)):
+        near, latest[labels] = latest.get(labels, first), record
+        for gone in ((), (first,), (near,), (before,)):
             yield from self._beside(gone, (record,), spec)
 
     def _exchanged(self, record: Record, spec: PrivacySpec) -> Iterator[Pair]:

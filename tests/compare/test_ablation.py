@@ -53,7 +53,7 @@ def test_the_command_prints_and_its_data_fits_the_schema(tmp_path):
     assert said.exit_code == 0, said.output
     assert said.output.startswith("The least budget that geometric needs as blocks of")
     data = CliRunner().invoke(main, ["ablate", *files, "--format", "json"])
-    jsonschema.validate(json.loads(data.output), dp.schema("output"))
+    jsonschema.Draft202012Validator(dp.schema("output")).validate(json.loads(data.output))
 
 
 def test_an_infinite_step_shows_its_pair():

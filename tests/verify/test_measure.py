@@ -83,7 +83,7 @@ def test_the_command_measures_the_mechanism_of_a_file():
     said = CliRunner().invoke(main, ["measure", "specs/randomised-response.dpspec.toml", "--format", "json"])
     assert said.exit_code == 0, said.output
     found = json.loads(said.output)
-    jsonschema.validate(found, dp.schema("output"))
+    jsonschema.Draft202012Validator(dp.schema("output")).validate(found)
     assert found["budget"] == {"lower": "ln(3)", "upper": "ln(3)"}
     assert found["by_draws"] is False
 

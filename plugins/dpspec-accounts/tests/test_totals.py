@@ -53,11 +53,11 @@ def chargeable(frame):
 
 @pytest.mark.parametrize("standard", CAPS)
 def test_amounts_add_up_to_the_ledger_of_all_charges(standard):
-    """Of 25 random lists of charges in every standard that the account takes."""
+    """Of ten random lists of charges in every standard that the account takes."""
     frame = frame_of(text(standard, id="year", **CAPS[standard]))
     known, draw = chargeable(frame), random.Random(standard)
     assert known
-    for _ in range(25):
+    for _ in range(10):
         charges = draw.choices(known, k=draw.randint(2, 9))
         total = nothing_of(frame)
         for place, one in enumerate(charges, 1):

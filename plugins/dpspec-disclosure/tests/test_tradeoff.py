@@ -94,7 +94,7 @@ def ask(files, *names, code=0, **options):
 
 def data(files, *names, **options):
     found = json.loads(ask(files, *names, format="json", **options))
-    jsonschema.validate(found, dp.schema("output"))
+    jsonschema.Draft202012Validator(dp.schema("output")).validate(found)
     return {one["name"]: one["points"] for one in found["designs"]}, found
 
 

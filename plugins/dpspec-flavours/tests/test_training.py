@@ -293,7 +293,7 @@ def test_the_command_finds_what_is_left_out(given: tuple[object, ...], found: st
     code, out, _ = called("--epsilon", 2, *given, "--format", "json", "--out", run)
     data = json.loads(out)
     schema = dp.schema("output")
-    jsonschema.validate(data, {"$defs": schema["$defs"], "$ref": "#/$defs/calibrate"})
+    jsonschema.Draft202012Validator({"$defs": schema["$defs"], "$ref": "#/$defs/calibrate"}).validate(data)
     assert (code, data["found"]) == (0, found)
     assert str(data["value"]) == str(data[found])
     again = dp.sgd(steps=data["steps"], rate=data["rate"], noise_multiplier=data["noise_multiplier"])

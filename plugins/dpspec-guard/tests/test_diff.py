@@ -331,7 +331,7 @@ def test_json_follows_the_published_schema(both):
     schema = dp.schema("output")
     for given in (both, [both[0], both[0]], both[::-1]):
         found = CliRunner().invoke(main, ["diff", *given, "--format", "json"])
-        jsonschema.validate(json.loads(found.stdout), schema)
+        jsonschema.Draft202012Validator(schema).validate(json.loads(found.stdout))
 
 
 def test_sarif_names_the_line_of_the_block_that_changed(both):

@@ -266,13 +266,13 @@ def test_the_engine_has_every_package_with_its_content():
 def test_both_commands(place):
     schema, run = dp.schema("output"), CliRunner()
     done = run.invoke(main, ["lock", "specs", "--format", "json"])
-    jsonschema.validate(json.loads(done.stdout), schema)
+    jsonschema.Draft202012Validator(schema).validate(json.loads(done.stdout))
     for options, code in (([], 0), (["--all"], 0)):
         done = run.invoke(main, ["verify", "--locked", *options])
         assert (done.exit_code, done.stdout.splitlines()[0].startswith("2 files: as locked")) == (code, True)
     edit(place, 'keep_probability = "3/4"', 'keep_probability = "4/5"')
     done = run.invoke(main, ["verify", "--locked", "specs", "--format", "json"])
-    jsonschema.validate(json.loads(done.stdout), schema)
+    jsonschema.Draft202012Validator(schema).validate(json.loads(done.stdout))
     log = json.loads(run.invoke(main, ["verify", "--locked", "--format", "sarif"]).stdout)
     assert [result["ruleId"] for result in log["runs"][0]["results"]] == ["verify-locked/worse"]
 

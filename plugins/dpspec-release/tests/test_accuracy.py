@@ -284,7 +284,7 @@ def test_the_command_prints_what_the_function_answers(files, run, tmp_path):
     done = run("accuracy", spec, tmp_path / "out", "--format", "json")
     assert done.code == 0
     content = json.loads(done.out)
-    jsonschema.validate(content, output_schema())
+    jsonschema.Draft202012Validator(output_schema()).validate(content)
     assert content["released"] == 8
     assert "\N{PLUS-MINUS SIGN} 4" in run("accuracy", spec, tmp_path / "out").out
 

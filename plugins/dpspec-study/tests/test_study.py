@@ -47,7 +47,7 @@ def studied(place):
     found = CliRunner().invoke(main, [*asked, "--runs", "5", "--format", "json"])
     assert found.exit_code == 0, found.output
     data = json.loads(found.stdout)
-    jsonschema.validate(data, dp.schema("output"))
+    jsonschema.Draft202012Validator(dp.schema("output")).validate(data)
     return data
 
 

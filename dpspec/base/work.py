@@ -8,10 +8,13 @@ end of a task that is cancelled: code inside that goes on without a formula, or 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from dpspec.base.errors import WorkLimitError
+
+Item = TypeVar("Item")
 
 
 class WorkSpent(BaseException):
@@ -52,6 +55,33 @@ def spend(units: int) -> None:
         _METER.spent = _METER.limit  # nothing is left
         raise WorkSpent
     _METER.spent += units
+
+
+def counted(items: Iterable[Item], units: int) -> Iterator[Item]:
+    """The items of a list that may be too long, each of which is so much work.
+
+    Args:
+        items: what is listed.
+        units: the work of each.
+
+    Raises:
+        WorkSpent: as `spend`.
+
+    >>> import itertools
+    >>> with limited(5_000):
+    ...     max(counted(itertools.count(), 1))
+    Traceback (most recent call last):
+    ...
+    dpspec.base.errors.WorkLimitError: search: exceeds its limit of work: choose a smaller space, or simpler parameters
+    """
+    for place, item in enumerate(items, 1):
+        if place % _COUNTED == 0:
+            spend(units * _COUNTED)
+        yield item
+
+
+_COUNTED = 1 << 10
+"""Items are counted so many at a time."""
 
 
 def spent() -> int:

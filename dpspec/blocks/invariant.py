@@ -19,6 +19,7 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.memo import memoize
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.base.promises import Promising, is_a
+from dpspec.base.work import counted
 from dpspec.blocks.multisets import all_records
 from dpspec.blocks.parts import CellRecords, Entries, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
@@ -102,6 +103,8 @@ def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
     return {attribute.name: attribute for attribute in attributes}
 
 
+_WORK_OF_A_CELL = 2
+"""Units of work (`dpspec.base.work`) of one answer of a table: laws have as many parts."""
 WHERE = " where "
 """What comes in the words of a query before its conditions."""
 
@@ -199,7 +202,7 @@ class Marginal(Invariant):
 
     def answers(self, dataset: Dataset, space: DatasetSpace) -> tuple[int, ...]:
         counts = self._count(space.records(dataset, self.unit), space)
-        return tuple(counts[cell] for cell in self.cells(space))
+        return tuple(counts[cell] for cell in counted(self.cells(space), _WORK_OF_A_CELL))
 
     def labels(self, space: DatasetSpace) -> tuple[str, ...]:
         return tuple(" x ".join(map(str, cell)) or "total" for cell in self.cells(space))

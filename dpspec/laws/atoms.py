@@ -33,7 +33,7 @@ _BITS_PER_UNIT = 1 << 10
 """So many bits of exact powers take a unit of work."""
 _BITS_OF_GCD = 128
 """Greatest common divisors and comparisons of weights with so many bits take a unit more."""
-_EXACT_RENYI_BITS = 1 << 24
+_EXACT_RENYI_BITS = 1 << 18
 """Integer orders are computed exactly as long as the powers stay below this many bits in all."""
 
 
@@ -207,12 +207,12 @@ class FiniteDichotomy(Dichotomy, Growth, Finite):
     def _power_sum(self, order: int) -> Fraction:
         """sum_i p_i^order q_i^(1 - order)."""
         spend(order * len(self.by_ratio) * self.p_total.bit_length() // _BITS_PER_UNIT)
-        scale = Fraction(self.q_total, self.p_total) ** order / self.q_total
         total = fmpq(0)
         for p, q in self.by_ratio:
             if p:
                 total += fmpq(p**order, q ** (order - 1))
-        return Fraction(int(total.p), int(total.q)) * scale
+        total *= fmpq(self.q_total ** (order - 1), self.p_total**order)
+        return Fraction(int(total.p), int(total.q))
 
     @cached_property
     def relative_entropy(self) -> Number:

@@ -23,7 +23,7 @@ from dpspec.base.exact import Number
 from dpspec.base.log_linear import ball
 from dpspec.base.memo import memoize
 from dpspec.laws.dichotomy import Cell
-from dpspec.laws.numeric import hull
+from dpspec.laws.numeric import hull, spend_on_balls
 
 LinePoint = Fraction | None
 """A point of the line; None means the infinite end on its side."""
@@ -173,6 +173,10 @@ class Measure:
         return total
 
 
+_WORK_OF_A_CELL = 64
+"""So many exponentials take as long as to enclose the masses and the likelihood ratios of one cell."""
+
+
 def interval_cells(p: Measure, q: Measure, precision: int, *, on_integers: bool) -> list[Cell]:
     """Cells between all breakpoints and atoms of two measures."""
     points: set[Fraction] = set()
@@ -181,6 +185,7 @@ def interval_cells(p: Measure, q: Measure, precision: int, *, on_integers: bool)
     for outcome in (*p.atoms, *q.atoms):
         points.update((Fraction(outcome), Fraction(outcome + 1)))
     ordered: list[LinePoint] = [None, *sorted(points), None]
+    spend_on_balls(_WORK_OF_A_CELL * len(ordered) * max(1, len(p.laws) * len(q.laws)))
     return [_cell(p, q, low, high, precision, on_integers=on_integers) for low, high in itertools.pairwise(ordered)]
 
 

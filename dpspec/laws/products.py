@@ -19,6 +19,7 @@ from flint import arb, ctx
 from dpspec.base.errors import NumericalError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, ln, number
 from dpspec.base.log_linear import ball, dyadic
+from dpspec.base.memo import memoize
 from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy, Sandwich, compress
 from dpspec.laws.continuous import GaussianShift
@@ -202,8 +203,33 @@ def _multiplied_out(factors: Sequence[Dichotomy]) -> Iterator[Dichotomy]:
     if len(finite) < 2 or not have_few_atoms([(pair, 1) for pair in finite]):
         yield from factors
         return
-    yield functools.reduce(FiniteDichotomy.product, finite)
+    equal: dict[Hashable, list[FiniteDichotomy]] = {}
+    for pair in finite:
+        equal.setdefault((pair.p_weights, pair.q_weights, pair.p_total, pair.q_total), []).append(pair)
+    yield functools.reduce(FiniteDichotomy.product, (_product_of_equal(pairs[0], len(pairs)) for pairs in equal.values()))
     yield from (factor for factor in factors if not isinstance(factor, FiniteDichotomy))
+
+
+_STEP = 8
+"""Of the products of equal pairs, those of so many more factors each are kept."""
+
+
+def _product_of_equal(pair: FiniteDichotomy, times: int) -> FiniteDichotomy:
+    """A pair multiplied with itself. The products of fewer factors are kept: a proof asks for those of nearly every number."""
+    whole: list[FiniteDichotomy] = []
+    for count in range(_STEP, times + 1, _STEP):  # each from the one before, which is kept by then
+        whole = [_kept_product(pair.p_weights, pair.q_weights, pair.p_total, pair.q_total, count)]
+    return functools.reduce(FiniteDichotomy.product, [*whole, *[pair] * (times % _STEP)])
+
+
+@memoize(maxsize=256)
+def _kept_product(
+    p_weights: tuple[int, ...], q_weights: tuple[int, ...], p_total: int, q_total: int, times: int
+) -> FiniteDichotomy:  # fmt: skip
+    if times == _STEP:
+        return functools.reduce(FiniteDichotomy.product, [FiniteDichotomy(p_weights, q_weights, p_total, q_total)] * _STEP)
+    step = _kept_product(p_weights, q_weights, p_total, q_total, _STEP)
+    return _kept_product(p_weights, q_weights, p_total, q_total, times - _STEP).product(step)
 
 
 _MOST_ATOMS_OF_PRODUCT = 10_000

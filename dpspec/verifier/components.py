@@ -32,12 +32,16 @@ from typing import NamedTuple, overload
 
 import attrs
 
+from dpspec.base.work import spend
 from dpspec.blocks.invariant import Marginal
 from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
 
 MOST_WORK = 1 << 17
 """A tied part is passed exactly with at most so many sums in all, long ones counting more, which takes about a second; halves
 of it with half as many."""
+
+_WORK_OF_A_SUM = 2
+"""Units of work (`dpspec.base.work`) of one of them."""
 
 LEAST_WORK = 1 << 10
 """Half of a half of a part gets so much work at least."""
@@ -558,7 +562,9 @@ class _AttributeWalk:
                 for masks, changes in self._masks(name, outer, goes_on=goes_on):
                     met = bits[0] & masks[0], bits[1] & masks[1], bits[2] & masks[2]
                     seen = self._closed(closing, met)
-                    self.work += len(closing) + len(sums) * max(1, len(seen)) * (1 + longest // 8)
+                    cost = len(closing) + len(sums) * max(1, len(seen)) * (1 + longest // 8)
+                    spend(_WORK_OF_A_SUM * cost)
+                    self.work += cost
                     if not seen:
                         continue
                     most = max(most, len(seen))

@@ -322,6 +322,8 @@ class _Walk:
     @property
     def none_beyond(self) -> str:
         """What a search says that found no pair."""
+        if not self.compared:
+            return "no pair was compared"
         return f"none of the {count(self.compared, 'pair')} that were compared is beyond it"
 
     def count_pairs(self, datasets: int) -> int:

@@ -49,7 +49,7 @@ from dpspec.grammar.structure import ProvedBound, Structure, own_samples, struct
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.exhaustive import NOTHING, PRECISIONS, not_empty, per_unit, verify, without_number
+from dpspec.verifier.exhaustive import PRECISIONS, not_empty, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
 from dpspec.verifier.plugin_calls import computed_law, guarded
@@ -69,6 +69,7 @@ OTHER_SPACE = (
 MANY_OTHERS = 50
 """The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
 
+NO_PAIR = "the proof needs two datasets of one universe at a finite distance, and found none"
 NOT_COMPUTED = "a bound follows from the structure, but the laws of no pair of datasets were computed that would confirm it"
 UNCONFIRMED = (
     "the constant is an upper bound from the structure: the laws on this space are too large to compute for a pair of datasets, "
@@ -252,7 +253,7 @@ class _Proof:
             return self._decided(self._steps(family, costs), upper, lower, written=written)
         pair = next(self.attaining.pairs(changes), None)
         if pair is None:
-            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+            return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NO_PAIR)
         if known.sizes or known.is_sampled or not self.structure.publishes_views:
             return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NOT_COMPUTED)
         unknown = SeenPair(
@@ -416,7 +417,7 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec) -> Verdict | Missing:
     compared = shown is not None and not all(result.is_vacuous for result in shown.universes)
     reached = shown.constant if shown is not None and compared else found.reached
     if reached is None:
-        return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=f"{NOTHING} was found")
+        return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=NO_PAIR)
     result = UniverseResult(
         label=EVERY, datasets=None, pairs=None, constant=Bracket(lower=reached.lower, upper=INFINITY), bound=INFINITY,
         outcome=Outcome.VERIFIED, attained=found.pair if compared else None,

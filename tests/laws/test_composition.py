@@ -15,6 +15,7 @@ from scipy import integrate, signal, stats
 from benchmarks.lines.accounting import HOUSING, PERSONS, QUERIES
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import ZERO, ln, number
+from dpspec.base.work import limited, spent
 from dpspec.laws import FiniteLaw, GaussianLaw, LaplaceLaw, TwoSidedGeometricLaw, mixture, pieces as spread, pieces as tilted
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
 from dpspec.laws.continuous import GaussianShift, LaplaceShift, geometric_shift
@@ -583,3 +584,26 @@ def test_a_loss_that_doubles_do_not_hold_is_no_fault_of_a_plugin() -> None:
     found = power(DiscreteGaussianShift(1, Fraction(1, 10**6)), 2).hockey_stick(0)
     assert found.lower > number("0.99")
     assert found.upper <= number(1)
+
+
+@pytest.mark.parametrize("times", [1, 2, 7, 8, 9, 16, 23, 40])
+def test_equal_pairs_are_multiplied_as_one_after_the_other(times: int) -> None:
+    other = FiniteDichotomy((5, 2), (2, 5), 7, 7)
+    found = product_of([WARNER] * times + [other] + [WARNER])
+    assert isinstance(found, FiniteDichotomy)
+    expected = functools.reduce(FiniteDichotomy.product, [WARNER] * times + [other, WARNER])
+    assert Counter(found.exact_atoms()) == Counter(expected.exact_atoms())
+
+
+def test_products_of_all_numbers_of_equal_pairs_take_little_more_work_than_the_largest() -> None:
+    """A proof asks for nearly all of them: how far laws are apart where a record moves so many answers."""
+    pair = FiniteDichotomy((11, 2), (2, 11), 13, 13)
+
+    def work(numbers: range) -> int:
+        before = spent()
+        with limited(10**9):
+            for times in numbers:
+                product_of([pair] * times)
+        return spent() - before
+
+    assert work(range(1, 121)) < 10 * work(range(120, 121))

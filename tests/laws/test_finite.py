@@ -305,3 +305,12 @@ def test_unknown_laws_have_no_formula():
 def test_repr_round_trips_through_text():
     assert repr(FiniteLaw.of({0: "1/4", 1: "3/4"})) == "FiniteLaw({0: 1/4, 1: 3/4})"
     assert str(number("1/2")) == "1/2"
+
+
+def test_a_renyi_divergence_of_a_large_order_takes_no_power_of_millions_of_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """ln(3/4 x 3^(order - 1) + 1/4 x 3^(1 - order)) / (order - 1), for Warner's response."""
+    monkeypatch.setattr(FiniteDichotomy, "_power_sum", lambda *_: pytest.fail("a power of millions of digits"))
+    found = FiniteDichotomy((3, 1), (1, 3), 4, 4).renyi(1_000_000)
+    limit = math.log(3) + math.log(3 / 4) / 999_999
+    assert float(found.lower) - 1e-12 <= limit <= float(found.upper) + 1e-12
+    assert float(found.upper) - float(found.lower) < 1e-12

@@ -10,10 +10,20 @@ from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 from scipy import integrate, stats
 
-from dpspec.base.errors import NoFormulaError, ParameterError
+from dpspec.base.errors import NoFormulaError, ParameterError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
-from dpspec.laws import DiscreteGaussianLaw, FiniteLaw, GaussianLaw, LaplaceLaw, StaircaseLaw, TwoSidedGeometricLaw, push_forward
-from dpspec.laws.integers import gaussian_sums
+from dpspec.base.work import limited
+from dpspec.laws import (
+    DiscreteGaussianLaw,
+    FiniteLaw,
+    GaussianLaw,
+    LaplaceLaw,
+    StaircaseLaw,
+    TwoSidedGeometricLaw,
+    law,
+    push_forward,
+)
+from dpspec.laws.integers import DiscreteGaussianShift, gaussian_sums
 from dpspec.laws.products import product_of
 
 ORDERS = ("1", "5/4", "3/2", "2", "7/3", "3", "8")
@@ -481,3 +491,14 @@ def test_variances_that_no_double_holds(size):
     assert scaled.upper - scaled.lower < number("1/10")
     loss = DiscreteGaussianLaw(0, size).against(DiscreteGaussianLaw(1, size)).epsilon_at(Fraction(1, 10**10))
     assert loss.lower <= 1 / (2 * size) <= loss.upper if size < 1 else loss.upper == 0
+
+
+def test_the_cells_of_two_wide_laws_are_work_and_are_made_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    plain = law.interval_cells
+    monkeypatch.setattr(law, "interval_cells", lambda *args, **kwargs: made.append(1) or plain(*args, **kwargs))
+    with pytest.raises(WorkLimitError), limited(100_000):
+        DiscreteGaussianShift(1, Fraction(10**29)).cells(32)
+    first, again = (DiscreteGaussianShift(shift, Fraction(10**29)).cells(32) for shift in (1, -1))
+    assert first == again
+    assert made == [1, 1]  # that which ended, and one for both shifts

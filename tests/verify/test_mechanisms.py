@@ -1,5 +1,6 @@
 """A claim that the walk through a space leaves undecided is proved, if there is a proof; an empty truth is not."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from dpspec.blocks.multiverse import ExplicitUniverses
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import ReleaseInvariants
-from dpspec.verifier import exhaustive, mechanisms
+from dpspec.verifier import components, exhaustive, mechanisms
 from dpspec.verifier.exhaustive import NOTHING, WIDE
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -90,3 +91,37 @@ def test_a_pair_that_was_found_before_the_limit_refutes() -> None:
     assert everything.outcome is cut.outcome is Outcome.REFUTED
     assert cut.witness is not None
     assert [sum(result.pairs or 0 for result in found.universes) for found in (cut, everything)] == [1, 378]
+
+
+def crossed(attributes: int) -> tuple[dp.Mechanism, dp.PrivacySpec]:
+    """Noise on the table of all attributes, of which every table of two is published: 2^n cells, and no part by itself."""
+    names = [f"x{place}" for place in range(attributes)]
+    published = [dp.marginal(attributes=list(pair)) for pair in itertools.combinations(names, 2)]
+    spec = dp.spec(
+        space=dp.records(**dict.fromkeys(names, 2)), invariants=published, distance="hamming", standard="pure", epsilon=8
+    )  # fmt: skip
+    return dp.geometric(queries=dp.marginal(attributes=names), ratio="1/2"), spec
+
+
+def test_a_table_of_a_billion_cells_with_crossed_invariants_takes_limited_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answers of a law and the changes that invariants allow are work."""
+    monkeypatch.setattr(mechanisms, "MOST_PROVED_WORK", 100_000)
+    monkeypatch.setattr(exhaustive, "MOST_COMPARED", 100_000)
+    steps: list[int] = []
+    plain = components._AttributeWalk._closed
+    monkeypatch.setattr(components._AttributeWalk, "_closed", lambda *args: steps.append(1) or plain(*args))
+    cells: list[int] = []
+    listed = Marginal.cells
+    monkeypatch.setattr(Marginal, "cells", lambda *args: (cells.append(1) or cell for cell in listed(*args)))
+    found = mechanisms.judged(*crossed(30))
+    assert found.outcome is Outcome.UNDECIDED
+    assert "the step work is missing" in found.reason
+    assert len(steps) < 60_000
+    assert len(cells) < 60_000
+
+
+def test_where_no_pair_was_found_it_is_not_said_that_there_is_none() -> None:
+    """Four records of even parity and four of odd parity have the same tables of two attributes."""
+    found = mechanisms.judged(*crossed(6))
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.reason.startswith("the proof needs two datasets of one universe at a finite distance, and found none")

@@ -275,7 +275,8 @@ class _Work:
             return Margins(design=design.name, reason="; ".join(one["reason"] for one in found["unknown"]))
         (one, *_) = found.value.tables
         ends = [None if bracket is None else exact.rounded_up(bracket.upper, 6) for bracket in (one.margin, one.margin_of_all)]
-        worst = "the largest over true counts from 0 to 200" if one.source == "counts" else ""
+        counts = "all true counts" if one.is_of_all_counts else "true counts from 0 to 200"
+        worst = f"the largest over {counts}" if one.source == "counts" else ""
         reason = "; ".join(filter(None, (worst, one.note)))
         return Margins(design=design.name, margin=ends[0], margin_of_all=ends[1], reason=reason)
 

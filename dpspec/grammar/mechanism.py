@@ -486,7 +486,7 @@ class ScalesNoise(Protocol):
 
 @runtime_checkable
 class PublishesOthers(Protocol):
-    """A mechanism that publishes what other mechanisms release of the same dataset, and nothing else; optional.
+    """A mechanism that publishes what others release of the same dataset, or of some of its records, and nothing else; optional.
 
     It counts for the class that states it alone (`states_itself`).
     """

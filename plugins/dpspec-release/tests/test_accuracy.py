@@ -524,17 +524,51 @@ def test_parts_that_answer_one_query_have_the_margins_of_their_files(files, tmp_
         assert [row["margin_95"] for row in rows_of(tmp_path / "all.csv")] == expected
 
 
-@pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])
+@pytest.mark.parametrize("part", ["filtered cells", "post-processed", "random-rounding"])
 def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp_path, part):
     noise = '{ type = "geometric", ratio = "1/3", queries = [{ type = "marginal", attributes = ["size"] }] }'
     other = {
-        "filtered": f'{{ type = "filtered", where = {{ colour = ["red"] }}, mechanism = {noise} }}',
+        "filtered cells": f'{{ type = "filtered", where = {{ size = ["s"] }}, mechanism = {noise} }}',
         "post-processed": f'{{ type = "post-processed", at_least = 0, mechanism = {noise} }}',
         "random-rounding": '{ type = "random-rounding", base = 3, tables = [["size"]] }',
     }[part]
     composed = f'type = "composed"\nparts = [{noise}, {other}]'
     path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
     assert dp.accuracy(path)["tables"] == []
+
+
+NOISE_BY_SIZE = '{ type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["size"] }] }'
+WIDER_BY_SIZE = NOISE_BY_SIZE.replace("1/2", "9/10")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "margins"),
+    [
+        pytest.param(
+            f'type = "filtered"\nwhere = {{ colour = ["red"] }}\nmechanism = {NOISE_BY_SIZE}',
+            {"person by size where colour in {red}": 4}, id="filtered",
+        ),
+        pytest.param(
+            'type = "parallel"\nattribute = "colour"\nparts = ['
+            f'{{ categories = ["red"], mechanism = {NOISE_BY_SIZE} }}, {{ categories = ["a"], mechanism = {WIDER_BY_SIZE} }}]',
+            {"person by size where colour in {red}": 4, "person by size where colour in {a}": 28}, id="parallel",
+        ),
+        pytest.param(
+            f'type = "composed"\nparts = [{{ type = "filtered", where = {{ colour = ["red"] }}, mechanism = {NOISE_BY_SIZE} }}, '
+            f"{WIDER_BY_SIZE}]",
+            {"person by size where colour in {red}": 4, "person by size": 28}, id="composed",
+        ),
+    ],
+)  # fmt: skip
+def test_numbers_of_some_records_have_the_margin_of_their_noise(files, tmp_path, mechanism, margins):
+    """The margin of numbers about filtered records was unknown: their error is the noise, too."""
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    found = dp.accuracy(path)
+    assert {one["table"]: int(one["margin"]["upper"]) for one in found["tables"]} == margins
+    dp.release(path, files[1], tmp_path / "out", seed=1, margins=True, unverified=True)
+    rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
+    assert {row["query"]: int(row["margin_95"]) for row in rows} == margins
+    assert sum(one["numbers"] for one in found["tables"]) == len(rows)
 
 
 @pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])

@@ -270,6 +270,9 @@ class Filtered(Mechanism):
         where = dict(self.where)
         return found.restated(of=self.mechanism, by=self, views=lambda view: view.restricted(where))
 
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
+        return (self.mechanism,)
+
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         """What the mechanism reads, of the records that meet the condition."""
         read = grammar.counts_read(self.mechanism, attributes, self.left(space))
@@ -345,6 +348,9 @@ class Parallel(Mechanism):
     def structure(self, space: DatasetSpace) -> grammar.Structure:
         composed = self.composed()
         return composed.structure(space).restated(of=composed, by=self)
+
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
+        return tuple(part.mechanism for part in self.parts)
 
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return self.composed().counts_read(attributes, space)

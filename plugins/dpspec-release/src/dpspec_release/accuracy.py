@@ -213,6 +213,8 @@ def _from_structure(mechanism: Mechanism, space: DatasetSpace, level: Fraction) 
     structure = _structure(mechanism, space)
     if structure is None or structure.reads or not structure.publishes_views or structure.is_sampled:
         return None
+    if _sizes(structure, space) != _sizes_of_others(mechanism, space):  # it counts some records, and answers all cells
+        return None
     noisy: list[tuple[Marginal, Any, int]] = []
     unknown: list[tuple[str, str]] = []
     for stated in structure.views:
@@ -253,6 +255,19 @@ def _publishes_counts(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, grammar.PublishesOthers) and grammar.states_itself(mechanism, "published_mechanisms"):
         return all(map(_publishes_counts, mechanism.published_mechanisms()))
     return grammar.states_itself(mechanism, "count_law")
+
+
+def _sizes(structure: grammar.Structure, space: DatasetSpace) -> list[int | None]:
+    """How many cells the tables of a structure have."""
+    return [_cells(view.table, space) for view in structure.views]
+
+
+def _sizes_of_others(mechanism: Mechanism, space: DatasetSpace) -> list[int | None]:
+    """The same of the mechanisms whose releases a mechanism publishes; its own where it publishes none."""
+    if isinstance(mechanism, grammar.PublishesOthers):
+        return [size for one in mechanism.published_mechanisms() for size in _sizes_of_others(one, space)]
+    structure = _structure(mechanism, space)
+    return [] if structure is None else _sizes(structure, space)
 
 
 def _of_noise(table: Marginal, noise: Any, size: int | None, level: Fraction, of_all: Fraction | None) -> NumberAccuracy:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.declarations import distance_bound as distance_bound, divergence_bound as divergence_bound
     from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
     from dpspec.grammar.mechanism import (
+        ChecksTables as ChecksTables,
         Claim as Claim,
         CountErrors as CountErrors,
         CountLaws as CountLaws,
@@ -38,8 +39,10 @@ if TYPE_CHECKING:
         StatesMemory as StatesMemory,
         Symmetry as Symmetry,
         cells_read as cells_read,
+        check_table as check_table,
         counts_read as counts_read,
         first_datasets as first_datasets,
+        mechanisms_in as mechanisms_in,
         memory_of_run as memory_of_run,
         releases_households_sorted as releases_households_sorted,
         releases_records as releases_records,
@@ -98,6 +101,7 @@ _HOMES = {
         "Tolerance",
     ),
     "dpspec.grammar.mechanism": (
+        "ChecksTables",
         "Claim",
         "CountErrors",
         "CountLaws",
@@ -119,8 +123,10 @@ _HOMES = {
         "StatesMemory",
         "Symmetry",
         "cells_read",
+        "check_table",
         "counts_read",
         "first_datasets",
+        "mechanisms_in",
         "memory_of_run",
         "releases_households_sorted",
         "releases_records",

@@ -462,14 +462,9 @@ def _is_about_all_records(mechanism: Mechanism, table: Table, space: DatasetSpac
     It is known by the conditions of the counts that it reads; one that reads records says nothing of them.
     """
     read = grammar.counts_read(mechanism, table.attributes, space)
-    return not _has_mechanism(mechanism) if read is None else not any(counted.where for counted in read)
-
-
-def _has_mechanism(block: Any) -> bool:
-    """Whether some parameter of a block is a mechanism, or has one."""
-    values = [getattr(block, field.name) for field in attrs.fields(type(block))] if attrs.has(type(block)) else ()
-    parts = (part for value in values for part in (value if isinstance(value, tuple) else (value,)))
-    return any(isinstance(part, Mechanism) or _has_mechanism(part) for part in parts)
+    if read is None:
+        return len([*grammar.mechanisms_in(mechanism)]) < 2
+    return not any(counted.where for counted in read)
 
 
 def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> None:

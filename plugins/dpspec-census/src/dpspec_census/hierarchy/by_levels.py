@@ -265,6 +265,10 @@ class TopdownByLevels(Mechanism):
             found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
         return found
 
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        if isinstance(table, Table):
+            self._given(table)
+
     def _given(self, table: Table) -> dict[str, Records]:
         found: dict[str, Records] = {self.unit: table.batches}
         for tabulation in self.tabulations():

@@ -371,6 +371,27 @@ def test_values_and_neighbours():
     assert stated_neighbours("a value is replaced by 0 if it is missing") is None
 
 
+@pytest.mark.parametrize(
+    ("text", "neighbours", "is_guess"),
+    [
+        ("Sum of values; epsilon-DP. Adds and removes noise.", "add-remove", True),
+        ("Epsilon-DP; adds or removes noise.", "add-remove", True),
+        ("Number of values; epsilon-DP. Replaces any value above 100 by 100.", "replace-one", True),
+        ("Epsilon-DP; it changes a value that is missing to 0.", "replace-one", True),
+        ("Count the records of the local shop, epsilon-DP.", "one-entry", True),
+        ("Each report is locally private.", "one-entry", False),
+        ("A locally epsilon-differentially private report.", "one-entry", False),
+        ("Epsilon-DP under changes of one entry.", "replace-one", False),
+        ("Adjacent lists: changing a value moves the sum by 1.", "replace-one", False),
+        ("Adding or removing one person.", "add-remove", False),
+    ],
+)
+def test_what_a_function_does_to_its_values_says_nothing_of_neighbours(text, neighbours, is_guess):
+    """A sum that "adds and removes noise" was verified for one record added or removed, as if its text said so."""
+    found = stated_neighbours(text)
+    assert (found.value, found.is_guess) == (neighbours, is_guess)
+
+
 @pytest.mark.parametrize(("answers", "message"), [
     ({"epsilom": 1}, "epsilom is no answer"),
     ({"epsilon": "many"}, "epsilon is no number"),

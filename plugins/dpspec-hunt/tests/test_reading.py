@@ -134,6 +134,15 @@ CASES = [
      "pure | 1 | add-remove | entries | f(data=x, lower=0, upper=1, epsilon=1.0, rng=rng) | nLU"),
     ("def f(data, epsilon, rng): return sum(min(max(v, 0), 5) for v in data) + LAP",
      "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    ("def f(data, epsilon, rng):\n    kept = list(data)\n    return sum(map(lambda v: max(0, min(v, 5)), kept)) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    # what is clipped is no entry: a budget, the sum, and the answer; a count of multiples of 50 was verified for values up to 11
+    ("def f(data, epsilon, rng):\n    epsilon = min(max(epsilon, 0.1), 10)\n    return sum(v // 50 for v in data) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
+    ("def f(data, epsilon, rng):\n    total = sum(data)\n    return max(0, min(total, 5)) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
+    ("def f(data, epsilon, rng):\n    import numpy as np\n    return np.clip(sum(data) + LAP, 0, 5)",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
     # --- how it is called ---
     ("class M:\n"
      "    def __init__(self, epsilon=0.5): self.epsilon = epsilon\n"

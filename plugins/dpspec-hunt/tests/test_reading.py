@@ -136,6 +136,9 @@ CASES = [
      "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
     ("def f(data, epsilon, rng):\n    kept = list(data)\n    return sum(map(lambda v: max(0, min(v, 5)), kept)) + LAP",
      "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    # a larger value than the least length of bincount makes its answer longer
+    ("def f(data, epsilon, rng):\n    import numpy as np\n    return [c + LAP for c in np.bincount(data[:], minlength=3)]",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
     # what is clipped is no entry: a budget, the sum, and the answer; a count of multiples of 50 was verified for values up to 11
     ("def f(data, epsilon, rng):\n    epsilon = min(max(epsilon, 0.1), 10)\n    return sum(v // 50 for v in data) + LAP",
      "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),

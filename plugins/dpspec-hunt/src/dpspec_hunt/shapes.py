@@ -265,7 +265,8 @@ def _shape(value: str, why: str, *, guess: bool = False) -> Fact:
 def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
     """The values that an entry may take."""
     if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= MOST_CATEGORIES:
-        return Fact(about="values", value=list(range(size)), why=f"it counts {size} categories")
+        why = f"it counts {size} categories or more: a larger value makes what it counts longer"
+        return Fact(about="values", value=list(range(size)), why=why, is_guess=True)
     if uses.clipped is not None:
         low, high = (_rational(evaluated(bound, known)) for bound in uses.clipped)
         if low is not None and high is not None and low < high:

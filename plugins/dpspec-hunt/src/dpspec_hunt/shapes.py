@@ -105,7 +105,7 @@ def uses_of(node: AnyFunction, data: str) -> Uses:
             found |= {"arithmetic": True} if _is_data(part.left, names) or _is_data(part.right, names) else {}
             found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
         elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
-            found |= {"listed": True} if _holds(part.value.generators[0].iter, names) else {}
+            found |= {"listed": True} if _are_entries(part.value.generators[0].iter, names) else {}
     found["compared"] = tuple(_compared(node, names))
     return Uses(**found)  # type: ignore[arg-type]
 

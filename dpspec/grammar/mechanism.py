@@ -306,6 +306,19 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class CountsUnit(Protocol):
+    """A mechanism with `CountLaws` that states what its tables count; optional. Without it they count the largest unit."""
+
+    def counted_unit(self, space: DatasetSpace) -> str:
+        """The unit whose records are counted, one of the space."""
+
+
+def counted_unit(mechanism: Mechanism, space: DatasetSpace) -> str:
+    """The unit whose records the tables of a mechanism with `CountLaws` count."""
+    return mechanism.counted_unit(space) if isinstance(mechanism, CountsUnit) else space.units[0]
+
+
+@runtime_checkable
 class CountErrors(Protocol):
     """A mechanism with `CountLaws` that states for which counts its errors are those of smaller ones; optional.
 

@@ -596,3 +596,21 @@ def test_margins_of_a_stand_in_and_of_one_of_several_releases_are_named_as_such(
         assert told in str(found)
     path.write_text(GEOMETRIC, encoding="utf-8")
     assert "This is about" not in str(dp.accuracy(path))
+
+
+def test_tables_of_persons_in_households_have_their_unit_and_their_cells(run, tmp_path):
+    """They were named tables of households, whose attributes they do not have: an error of the program."""
+    path, table = tmp_path / "rounded.dpspec.toml", tmp_path / "persons.csv"
+    text = SPACE.replace('"records"', '"households"\nmembers = 3').replace(
+        'attributes = [{ name = "colour"', 'household = [{ name = "colour"', 1
+    )
+    text = text.replace(', { name = "size"', ']\nperson = [{ name = "size"', 1).partition("queries")[0]
+    mechanism = 'type = "random-rounding"\nunit = "person"\nbase = 3\ntables = [["size"], ["colour", "size"]]'
+    path.write_text(text % ("mult", 'epsilon = "inf"', mechanism), encoding="utf-8")
+    found = dp.accuracy(path)
+    assert [(one["table"], one["numbers"]) for one in found["tables"]] == [("person by size", 2), ("person by colour x size", 6)]
+    table.write_text("colour,size\nred,s\na,s\n", encoding="utf-8")
+    dp.release(path, table, tmp_path / "out", seed=1, unverified=True)
+    dp.accuracy(path, tmp_path / "out", out=tmp_path / "all.csv")
+    assert {row["margin_95"] for row in rows_of(tmp_path / "all.csv")} == {"2"}
+    assert "in the table of person by size" in run("label", path).out

@@ -322,7 +322,7 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
     found: list[NumberAccuracy] = []
     unknown: list[tuple[str, str]] = []
     for attributes in mechanism.counted_tables(space):
-        table = Marginal(attributes=tuple(attributes), unit=space.units[0])
+        table = Marginal(attributes=tuple(attributes), unit=grammar.counted_unit(mechanism, space))
         laws_of = [mechanism.count_law(attributes, true, space) for true in range((LARGEST_COUNT if last is None else last) + 1)]
         known = [None if law is None else _errors(law, true) for true, law in enumerate(laws_of)]
         complete = [one for one in known if one is not None]
@@ -341,7 +341,7 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
 
 def _last_count(mechanism: Mechanism, space: DatasetSpace) -> int | None:
     """A true count such that the errors of all others are among those of counts up to it; None where no such one is known."""
-    largest = blocks.sizes_of(space)[1]
+    largest = blocks.sizes_of(space)[1] if grammar.counted_unit(mechanism, space) == space.units[0] else None
     if isinstance(mechanism, grammar.CountErrors) and grammar.states_itself(mechanism, "last_count"):
         last = mechanism.last_count(space)
         if last <= MOST_COUNTS:

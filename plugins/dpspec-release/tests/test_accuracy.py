@@ -614,3 +614,14 @@ def test_tables_of_persons_in_households_have_their_unit_and_their_cells(run, tm
     dp.accuracy(path, tmp_path / "out", out=tmp_path / "all.csv")
     assert {row["margin_95"] for row in rows_of(tmp_path / "all.csv")} == {"2"}
     assert "in the table of person by size" in run("label", path).out
+
+
+def test_a_release_of_cells_without_records_is_read(run, files, tmp_path):
+    """A filtered table has cells of records that are left out; their rows were said not to be those of the specification."""
+    noise = NOISE_BY_SIZE.replace('["size"]', '["colour", "size"]')
+    mechanism = f'type = "filtered"\nwhere = {{ colour = ["red"] }}\nmechanism = {noise}'
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    dp.release(path, files[1], tmp_path / "out", seed=1, unverified=True)
+    found = run("accuracy", path, tmp_path / "out")
+    assert found.code == 3  # no margin is known
+    assert "person by colour x size where colour in {red}" in found.out

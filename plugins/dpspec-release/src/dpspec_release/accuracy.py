@@ -574,10 +574,11 @@ _MARGIN = re.compile(r"margin(_[0-9]+)?")
 
 
 def _queries(known: Accuracy) -> dict[str, Marginal]:
-    """The tables of counts that the mechanism answers, by their words."""
-    mechanism = known.document.mechanism
+    """The tables of counts that the mechanism answers and whose accuracy is known, by their words."""
+    mechanism, named = known.document.mechanism, {one.table for one in known.tables}
     structure = None if mechanism is None else _structure(mechanism, known.document.spec.space)
-    return {str(view.table): view.table for view in (() if structure is None else structure.views) if _counts(view)}
+    counted = (view.table for view in (() if structure is None else structure.views) if _counts(view))
+    return {str(table): table for table in counted if str(table) in named}
 
 
 def _counts(view: grammar.View) -> bool:

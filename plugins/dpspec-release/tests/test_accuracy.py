@@ -625,3 +625,16 @@ def test_a_release_of_cells_without_records_is_read(run, files, tmp_path):
     found = run("accuracy", path, tmp_path / "out")
     assert found.code == 3  # no margin is known
     assert "person by colour x size where colour in {red}" in found.out
+
+
+def test_an_error_in_percent_of_nothing_is_no_number(run, files, tmp_path):
+    """Of a table without records all numbers are noise; the largest error was said to be 0 %."""
+    mechanism = f'type = "filtered"\nwhere = {{ colour = ["a x b"] }}\nmechanism = {NOISE_BY_SIZE}'
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    table = tmp_path / "reds.csv"
+    table.write_text("colour,size\nred,s\na,s\n", encoding="utf-8")
+    done = run("release", path, table, "--out", tmp_path / "out", "--seed", "1", "--utility")
+    assert done.code == 0, done.err
+    assert "MAPE" not in done.out
+    (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
+    assert (found["cells"], found["mape"]) == (0, None)

@@ -214,9 +214,9 @@ def _clipped(call: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr] | None:
     if last == "clip":
         low = keywords.get("a_min", keywords.get("min"))
         high = keywords.get("a_max", keywords.get("max"))
-        of_module = isinstance(call.func, ast.Attribute) and dotted(call.func.value) in {"np", "numpy", "jnp", "torch"}
-        is_function = of_module or not isinstance(call.func, ast.Attribute)
-        given, rest = (call.args[:1], call.args[1:]) if is_function else ([call.func.value], call.args)
+        given, rest = call.args[:1], call.args[1:]
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in {"np", "numpy", "jnp", "torch"}:
+            given, rest = [call.func.value], call.args
         low = low or (rest[0] if rest else None)
         high = high or (rest[1] if len(rest) > 1 else None)
         return None if low is None or high is None or not given else (given[0], low, high)

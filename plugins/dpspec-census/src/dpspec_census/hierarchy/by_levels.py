@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from dpspec.plugin import Mask, Randomness
+    from dpspec.plugin.releases import Countable
 else:
     np = late_module("numpy")
 
@@ -265,7 +266,7 @@ class TopdownByLevels(Mechanism):
             found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
         return found
 
-    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+    def check_table(self, table: Countable, space: DatasetSpace) -> None:
         if isinstance(table, Table):
             self._given(table)
 

@@ -100,6 +100,15 @@ CASES = [
      "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | snD"),
     ('def f(count, epsilon, rng):\n    """epsilon-DP."""\n    return count + GAUSS',
      "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | sdnD"),
+    # another definition, and a number with thousands, which was read as 0
+    ('def f(count, epsilon, rng):\n    """(2, epsilon)-RDP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | snD"),
+    ('def f(count, epsilon, delta, rng):\n    """Renyi differential privacy."""\n    return count + LAP',
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | snD"),
+    ('def f(count, epsilon, rng):\n    """epsilon-label-DP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | snD"),
+    ('def f(count, rng):\n    """It is 1,000-DP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], rng=rng) | enD"),
     # --- neighbours ---
     ('def f(records, epsilon, rng):\n    """Adding or removing a record."""\n    return len(records) + LAP',
      "pure | 1 | add-remove | entries | f(records=x, epsilon=1.0, rng=rng) | v"),

@@ -258,6 +258,24 @@ def has_multiple(text: str) -> bool:
     return False
 
 
+_OTHER = re.compile(
+    r"\b(?:r[ée]nyi|label|metric|edge|node|f|one-sided|bayesian|distributional|personali[sz]ed|truncated[ -]concentrated)[ -]"
+    r"(?:dp\b|differential|priva)|\br-?dp\b|\bt-?cdp\b|\br[ée]nyi\b|\bpufferfish\b|\bblowfish\b|geo-?indistinguishab",
+    re.IGNORECASE,
+)
+"""Definitions of privacy that none of `STANDARDS` is, or whose neighbours are other ones."""
+
+
+def other_definition(text: str) -> str | None:
+    """The words by which a text names another definition of privacy.
+
+    >>> other_definition("It is (2, 0.5)-RDP."), other_definition("It is 0.5-DP.")
+    ('RDP', None)
+    """
+    found = _OTHER.search(text)
+    return None if found is None else found.group()
+
+
 def named_standard(text: str) -> str | None:
     """The standard that a text names without its numbers."""
     if re.search(r"zcdp|concentrated[ -]d", text, re.IGNORECASE):
@@ -343,8 +361,8 @@ def _counts(written: str) -> bool:
 
 
 def _continues(before: str) -> bool:
-    """Whether a text before an expression belongs to it: an operator, or a letter as a factor."""
-    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$", before) is not None
+    """Whether a text before an expression belongs to it: an operator, a letter as a factor, or the thousands of a number."""
+    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.']$", before) is not None
 
 
 def _split(written: str) -> list[str]:

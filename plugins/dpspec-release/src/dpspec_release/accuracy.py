@@ -394,7 +394,7 @@ def _margin(law: Mapping[int, Fraction], level: Fraction) -> int:
 
 
 def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, progress: Progress) -> Accuracy:
-    """The accuracy of the tables of one and two attributes of released records, from runs on them.
+    """The accuracy of the tables of one and two attributes of released records, and of their members, from runs on them.
 
     Args:
         known: what is known without runs.
@@ -409,20 +409,42 @@ def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, p
     if not isinstance(mechanism, grammar.ExchangesValues):
         return known
     place = order_statistic(runs, known.level)
-    names = [a.name for a in released.attributes if a.name != MEMBERS]
-    wanted = [chosen for size in (1, 2) for chosen in itertools.combinations(names, size)]
-    start = {chosen: released.counts(chosen) for chosen in wanted}
-    off: dict[tuple[str, ...], list[dict[tuple[str, ...], int]]] = {chosen: [] for chosen in wanted}
+    wanted = _simulated_tables(released, space)
+    start = _counts_of(released, wanted)
+    off: dict[Marginal, list[dict[tuple[str, ...], int]]] = {table: [] for table in wanted}
     for run in range(runs):
-        drawn = mechanism.release(released, space, randomness.SeededRandomness(seed + run))
-        for chosen in wanted:
-            counts = drawn.counts(chosen)
-            moved = {cell: counts.get(cell, 0) - start[chosen].get(cell, 0) for cell in {*counts, *start[chosen]}}
-            off[chosen].append({cell: by for cell, by in moved.items() if by})
+        drawn = _counts_of(mechanism.release(released, space, randomness.SeededRandomness(seed + run)), wanted)
+        for table in wanted:
+            before, after = start[table], drawn[table]
+            moved = {cell: after.get(cell, 0) - before.get(cell, 0) for cell in {*after, *before}}
+            off[table].append({cell: by for cell, by in moved.items() if by})
         progress(run + 1, runs)
-    named = ((str(Marginal(attributes=chosen, unit=space.units[0])), chosen) for chosen in wanted)
-    found = tuple(_of_runs(name, off[chosen], len(start[chosen]), place) for name, chosen in named)
+    found = tuple(_of_runs(str(table), off[table], _cells(table, space), place) for table in wanted)
     return attrs.evolve(known, tables=found, unknown=(), runs=runs)
+
+
+def _simulated_tables(released: Table, space: DatasetSpace) -> list[Marginal]:
+    """All tables of one and two attributes of the records; of their members those that have an attribute of a member."""
+    own = [a.name for a in released.attributes if a.name != MEMBERS]
+    found = [Marginal(attributes=chosen, unit=space.units[0]) for chosen in _ones_and_twos(own)]
+    if released.members is not None:
+        inner = [a.name for a in released.members.table.attributes]
+        chosen_inner = (chosen for chosen in _ones_and_twos([*own, *inner]) if not set(own).issuperset(chosen))
+        found += [Marginal(attributes=chosen, unit=space.units[1]) for chosen in chosen_inner]
+    return found
+
+
+def _ones_and_twos(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return itertools.chain.from_iterable(itertools.combinations(names, size) for size in (1, 2))
+
+
+def _counts_of(records: Table, wanted: Sequence[Marginal]) -> dict[Marginal, Counter[tuple[str, ...]]]:
+    """The counts of tables, of the records or of their members."""
+    units = {table.unit for table in wanted}
+    held = dict.fromkeys(units, records)
+    if records.members is not None:
+        held = {unit: records if unit == wanted[0].unit else records.of_members() for unit in units}
+    return {table: held[table.unit].counts(table.attributes) for table in wanted}
 
 
 def order_statistic(runs: int, level: Fraction) -> int:
@@ -442,7 +464,7 @@ def order_statistic(runs: int, level: Fraction) -> int:
     return min(int(binom.ppf(float(level) + 1e-12, runs, float(level))) + 1, runs)
 
 
-def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int, place: int) -> NumberAccuracy:
+def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int | None, place: int) -> NumberAccuracy:
     """The largest margin, deviation and bias of the cells of a table that some run moved."""
     by_cell = [[run.get(cell, 0) for run in moved] for cell in {cell for run in moved for cell in run}]
     margins = [sorted(map(abs, offs))[place - 1] for offs in by_cell]

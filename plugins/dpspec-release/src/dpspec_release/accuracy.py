@@ -438,7 +438,7 @@ def _ones_and_twos(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
     return itertools.chain.from_iterable(itertools.combinations(names, size) for size in (1, 2))
 
 
-def _counts_of(records: Table, wanted: Sequence[Marginal]) -> dict[Marginal, Counter[tuple[str, ...]]]:
+def _counts_of(records: Table, wanted: Sequence[Marginal]) -> dict[Marginal, dict[tuple[str, ...], int]]:
     """The counts of tables, of the records or of their members."""
     units = {table.unit for table in wanted}
     held = dict.fromkeys(units, records)

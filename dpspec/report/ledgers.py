@@ -16,12 +16,12 @@ from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     FAINT,
+    about_stand_ins,
     at_most_in_words,
     blocks_in_words,
     budget_in_words,
     grid,
     multiverse_in_words,
-    stand_ins_in_words,
     thing_by_name,
     thing_in_words,
 )
@@ -96,14 +96,11 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
-            rows.add_row(Text(line.part.id, FAINT), terminal.standing_line(line.part.standing).append(_about(line.part)))
+            rows.add_row(
+                Text(line.part.id, FAINT), terminal.standing_line(line.part.standing).append(about_stand_ins(line.part.stand_ins))
+            )
     rows.add_row(Text("together", FAINT), terminal.standing_line(together(found)))
     return rows
-
-
-def _about(part: Part) -> str:
-    """What a status is about where the file of a part makes up blocks; empty where it does not."""
-    return f"; about {stand_ins_in_words(part.stand_ins)}" if part.stand_ins else ""
 
 
 def together(found: Composition | PrivacyAccount) -> Standing:
@@ -115,7 +112,7 @@ def together(found: Composition | PrivacyAccount) -> Standing:
     if word.is_good:
         reason = "each part is verified, and the total follows from the parts by the steps stated"
         made_up = [line.part for line in found.lines if line.part.stand_ins]
-        reason += "".join(f"; what was verified of {part.id} is{_about(part)[1:]}" for part in made_up)
+        reason += "".join(f"; what was verified of {part.id} is{about_stand_ins(part.stand_ins)[1:]}" for part in made_up)
         return Standing(word=Word.DERIVED, reason=reason)
     worst = ", ".join(id for id, one in standings.items() if (Word.UNCHECKED if one is None else one.word) is word)
     kept = (
@@ -148,7 +145,7 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
 
 def _standing_data(part: Part, standing: Standing) -> dict[str, str]:
     found = terminal.standing_data(standing)
-    return {**found, "sentence": found["sentence"] + _about(part)}
+    return {**found, "sentence": found["sentence"] + about_stand_ins(part.stand_ins)}
 
 
 def _line(line: LedgerLine) -> Mapping[str, Any]:

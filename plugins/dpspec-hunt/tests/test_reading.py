@@ -137,6 +137,11 @@ CASES = [
      "pure | 1 | add-remove | number | f(v=x[0], epsilon=1.0, rng=rng) | hnD"),
     ("def f(truth, epsilon, rng): return truth ^ (rng.random() < 0.25)",
      "pure | 1 | one-entry | bits | f(truth=x[0], epsilon=1.0, rng=rng) | nl"),
+    # responses may be ratings from 1 to 5: a sum of them was checked on bits
+    ('def f(responses, epsilon, rng):\n    """Sum of ratings."""\n    return sum(responses) + LAP',
+     "pure | 1 | one-entry | bits | f(responses=x, epsilon=1.0, rng=rng) | hnl"),
+    ('def f(responses, epsilon, rng):\n    """Number of yes; responses are 0 or 1."""\n    return sum(responses) + LAP',
+     "pure | 1 | one-entry | bits | f(responses=x, epsilon=1.0, rng=rng) | nl"),
     ("def f(data, lower, upper, epsilon, rng):\n"
      "    import numpy as np\n"
      "    return np.clip(data, lower, upper).sum() + LAP",

@@ -35,6 +35,8 @@ BITS = frozenset({
     "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
     "secret_bit",
 })  # fmt: skip
+RATINGS = frozenset({"responses", "response", "votes", "vote", "true_response"})
+"""Those of them that may hold ratings or choices among several, too."""
 _BIT_WORDS = re.compile(r"\bbits?\b|\bbinary\b|\b0/1\b|\byes/no\b|\b0 or 1\b|\bboolean", re.IGNORECASE)
 _RANGE = re.compile(
     r"(?:in|between|from|range)\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d+(?:\.\d+)?)\s*[\])]?", re.IGNORECASE
@@ -247,7 +249,8 @@ def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
     by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
     rules = (
         (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
-        (data.arg in BITS or "bool" in annotation, "bits", by_name, False),
+        ("bool" in annotation, "bits", f"{data.arg}: {annotation}", False),
+        (data.arg in BITS, "bits", by_name, data.arg in RATINGS and _BIT_WORDS.search(text) is None),
         (data.arg in COUNTS, "counts", by_name, False),
         (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
         (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),

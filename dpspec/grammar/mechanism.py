@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from dpspec.base.randomness import PlacedRandomness, Randomness
     from dpspec.grammar.sorting import SortedHouseholds, SortedRelease, Sorter
     from dpspec.grammar.structure import NearestLaws, ProvedBound, Structure
-    from dpspec.grammar.tables import Table
+    from dpspec.grammar.tables import Countable, Table
     from dpspec.grammar.workers import Output, Run
     from dpspec.laws.law import Law
 
@@ -306,6 +306,19 @@ class CountLaws(Protocol):
 
 
 @runtime_checkable
+class CountsUnit(Protocol):
+    """A mechanism with `CountLaws` that states what its tables count; optional. Without it they count the largest unit."""
+
+    def counted_unit(self, space: DatasetSpace) -> str:
+        """The unit whose records are counted, one of the space."""
+
+
+def counted_unit(mechanism: Mechanism, space: DatasetSpace) -> str:
+    """The unit whose records the tables of a mechanism with `CountLaws` count."""
+    return mechanism.counted_unit(space) if isinstance(mechanism, CountsUnit) else space.units[0]
+
+
+@runtime_checkable
 class CountErrors(Protocol):
     """A mechanism with `CountLaws` that states for which counts its errors are those of smaller ones; optional.
 
@@ -332,6 +345,35 @@ class StatesMemory(Protocol):
 def memory_of_run(mechanism: Mechanism, records: int, space: DatasetSpace) -> int:
     """What a mechanism holds in addition to the table, in bytes; 0 where it does not state it."""
     return mechanism.memory_of_run(records, space) if isinstance(mechanism, StatesMemory) else 0
+
+
+@runtime_checkable
+class ChecksTables(Protocol):
+    """A mechanism that refuses some tables of its space, such as households without their persons; optional."""
+
+    def check_table(self, table: Countable, space: DatasetSpace) -> None:
+        """Raise TableError where nothing can be released of a table; called before a budget is spent."""
+
+
+def check_table(mechanism: Mechanism, table: Countable, space: DatasetSpace) -> None:
+    """Refuse a table of which a mechanism, or one that it is made of, releases nothing.
+
+    Raises:
+        TableError: it is such a table.
+    """
+    for part in mechanisms_in(mechanism):
+        if isinstance(part, ChecksTables):
+            part.check_table(table, space)
+
+
+def mechanisms_in(block: Any) -> Iterator[Mechanism]:
+    """A mechanism and those that it is made of: its parameters, and what these are made of."""
+    if isinstance(block, Mechanism):
+        yield block
+    values = [getattr(block, field.name) for field in attrs.fields(type(block))] if attrs.has(type(block)) else ()
+    for value in values:
+        for part in value if isinstance(value, tuple) else (value,):
+            yield from mechanisms_in(part)
 
 
 @runtime_checkable
@@ -486,7 +528,7 @@ class ScalesNoise(Protocol):
 
 @runtime_checkable
 class PublishesOthers(Protocol):
-    """A mechanism that publishes what other mechanisms release of the same dataset, and nothing else; optional.
+    """A mechanism that publishes what others release of the same dataset, or of some of its records, and nothing else; optional.
 
     It counts for the class that states it alone (`states_itself`).
     """

@@ -140,7 +140,7 @@ def public_sentences(
             change = said["change"]["covered"].format(change=change)
     cases_of_100 = "" if caught is None else hundredths(caught)
     return (
-        said["standing"][_standing_key(standing.word, found.stand_ins)],
+        said["standing"][_standing_key(standing.word, found.stand_ins, several=bool(found.parts))],
         said["exact"][_exact_key(spec, step)].format(facts=_facts(held or (), said)),
         said["limit"][limit].format(knows=knows, change=change, cases=cases_of_100),
         " ".join(beyond),
@@ -202,30 +202,30 @@ def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
     return words if is_plain(words) else str(catalogue()[language]["facts"]["step"])
 
 
-def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH) -> str:
-    """The first sentence of a page on a claim whose space or mechanism may be invented."""
-    sentences: JsonData = catalogue()[language]["how"]
-    if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
-        return str(sentences[_made_up(stand_ins)])
-    return str(sentences[_key_of(word, stand_ins)])
+def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH, *, several: bool = False) -> str:
+    """The first sentence of a page on a claim whose space or mechanism may be invented.
+
+    Args:
+        word: the claim status.
+        stand_ins: the invented blocks.
+        language: one of `catalogue`.
+        several: whether the file makes further promises: the status is then that of the worst one, which need not be the first.
+    """
+    return str(catalogue()[language]["how"][_standing_key(word, stand_ins, several=several)])
 
 
 def _made_up(stand_ins: Sequence[str]) -> str:
     return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
 
 
-def _key_of(word: Word, stand_ins: Sequence[str]) -> str:
+def _standing_key(word: Word, stand_ins: Sequence[str], *, several: bool) -> str:
     """The text on a claim; what is found of an invented mechanism or of invented data is not said of the real ones."""
     key = _STANDINGS.get(word, word.word)
-    if key == "refuted" and stand_ins:
-        return f"refuted_{_made_up(stand_ins)}"
-    return f"{key}_made_up" if "mechanism" in stand_ins and key == "miniature" else key
-
-
-def _standing_key(word: Word, stand_ins: tuple[str, ...]) -> str:
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return _made_up(stand_ins)
-    return _key_of(word, stand_ins)
+    if key == "refuted":
+        return f"refuted_{_made_up(stand_ins)}" if stand_ins else "refuted_one" if several else key
+    return f"{key}_made_up" if "mechanism" in stand_ins and key == "miniature" else key
 
 
 def _exact_key(spec: PrivacySpec, step: SmallestStep | None) -> str:
@@ -325,7 +325,11 @@ def audience_data(
     step, numbers = None, dict[str, Bracket]()
     said = catalogue()[language]["more"]
     unpublished = spec.budget.unpublished()
-    how = public_standing(standing.word, found.stand_ins, language) if public else f"Claim status: {standing.sentence}."
+    how = (
+        public_standing(standing.word, found.stand_ins, language, several=bool(found.parts))
+        if public
+        else f"Claim status: {standing.sentence}."
+    )
     if unpublished is not None:
         paragraphs = [said["unpublished"].format(reason=unpublished)]
         paragraphs[:0] = [] if public else [how, promise(found)]

@@ -79,7 +79,7 @@ def comparison_parts(
     for letter, document, claimed in (("A", left, standings[0]), ("B", right, standings[1])):
         titles.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         titles.add_row("", document.title)
-        titles.add_row("", terminal.standing_line(claimed))
+        titles.add_row("", terminal.standing_line(claimed).append(terminal.about_stand_ins(document.stand_ins)))
     parts: list[RenderableType] = [_relation(found, standings), titles, _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]

@@ -16,6 +16,7 @@ from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     FAINT,
+    about_stand_ins,
     at_most_in_words,
     blocks_in_words,
     budget_in_words,
@@ -26,11 +27,10 @@ from dpspec.report.terminal import (
 )
 
 if TYPE_CHECKING:
-
     from rich.console import RenderableType
 
     from dpspec.base.exact import Number
-    from dpspec.comparison.composition import Composition, LedgerLine, PrivacyAccount
+    from dpspec.comparison.composition import Composition, LedgerLine, Part, PrivacyAccount
     from dpspec.verifier.standing import Standing
 
 
@@ -96,7 +96,9 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
-            rows.add_row(Text(line.part.id, FAINT), terminal.standing_line(line.part.standing))
+            rows.add_row(
+                Text(line.part.id, FAINT), terminal.standing_line(line.part.standing).append(about_stand_ins(line.part.stand_ins))
+            )
     rows.add_row(Text("together", FAINT), terminal.standing_line(together(found)))
     return rows
 
@@ -108,9 +110,10 @@ def together(found: Composition | PrivacyAccount) -> Standing:
     standings = {line.part.id: line.part.standing for line in found.lines}
     word = joint_word(Word.UNCHECKED if one is None else one.word for one in standings.values())
     if word.is_good:
-        return Standing(
-            word=Word.DERIVED, reason="each part is verified, and the total follows from the parts by the steps stated"
-        )
+        reason = "each part is verified, and the total follows from the parts by the steps stated"
+        made_up = [line.part for line in found.lines if line.part.stand_ins]
+        reason += "".join(f"; what was verified of {part.id} is{about_stand_ins(part.stand_ins)[1:]}" for part in made_up)
+        return Standing(word=Word.DERIVED, reason=reason)
     worst = ", ".join(id for id, one in standings.items() if (Word.UNCHECKED if one is None else one.word) is word)
     kept = (
         "a total of promises, which are not all kept"
@@ -140,12 +143,17 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
     }
 
 
+def _standing_data(part: Part, standing: Standing) -> dict[str, str]:
+    found = terminal.standing_data(standing)
+    return {**found, "sentence": found["sentence"] + about_stand_ins(part.stand_ins)}
+
+
 def _line(line: LedgerLine) -> Mapping[str, Any]:
     stated = line.part.spec.budget
     value = stated.uniform()
     return {
         "id": line.part.id,
-        "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
+        "standing": None if line.part.standing is None else _standing_data(line.part, line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "standard": thing_by_name(line.part.spec.output_divergence),

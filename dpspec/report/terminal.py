@@ -354,6 +354,11 @@ def stand_ins_in_words(blocks: Sequence[str]) -> str:
     return f"the {' and the '.join(blocks)} of the file, in place of what is not published"
 
 
+def about_stand_ins(blocks: Sequence[str]) -> str:
+    """What a claim status is about where the file makes up blocks, to be put behind it; empty where it does not."""
+    return f"; about {stand_ins_in_words(blocks)}" if blocks else ""
+
+
 def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:
     """A further promise of a file in a line: its number, its standard and one change of it, which need not be those of the file.
 

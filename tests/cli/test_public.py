@@ -493,3 +493,49 @@ def test_a_table_goes_with_an_audience_and_with_a_budget_that_differs(run, specs
     refused = run("report", response(), "--universe-of", households, "--out", tmp_path / "page.md")
     assert refused.code == 2
     assert "no budget differs by universe" in refused.err
+
+
+TWO_PROMISES = """\
+schema = 1
+id = "two"
+title = "Two promises"
+[space]
+type = "records"
+attributes = [{ name = "sex", categories = ["f", "m"] }, { name = "county", categories = ["a", "b"] }]
+[input_divergence]
+type = "hamming"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "2*ln(2)"
+[mechanism]
+type = "geometric"
+ratio = "1/2"
+queries = [{ type = "marginal", attributes = ["sex"] }]
+[[part]]
+title = "more"
+budget = { epsilon = 1 }
+mechanism = { type = "geometric", ratio = "1/9", queries = [{ type = "marginal", attributes = ["county"] }] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("language", "one", "all_of_it"),
+    [
+        ("en", "At least one promise of the file is false", "This promise is false"),
+        ("de", "Mindestens ein Versprechen der Datei ist falsch", "Dieses Versprechen ist falsch"),
+        ("fr", "Au moins une promesse du fichier est fausse", "Cette promesse est fausse"),
+    ],
+)
+def test_a_promise_is_not_called_false_because_another_one_of_the_file_is(run, tmp_path, language, one, all_of_it):
+    path = tmp_path / "two.dpspec.toml"
+    path.write_text(TWO_PROMISES, encoding="utf-8")
+    out = " ".join(run("explain", path, "--audience", "public", "--language", language).out.split())
+    assert one in out
+    assert all_of_it not in out
+    if language == "en":
+        label = " ".join(run("label", path).out.split())
+        assert "At least one promise of the file is known to be false." in label
+        assert "The promise below is known to be false" not in label
+        path.write_text(TWO_PROMISES.partition("[[part]]")[0].replace("2*ln(2)", "1"), encoding="utf-8")
+        assert "The promise below is known to be false" in " ".join(run("label", path).out.split())

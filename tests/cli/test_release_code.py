@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import attrs
+import numpy as np
 import pytest
 
 from dpspec.api import read
 from dpspec.base.errors import IncompatibleBlocksError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.workers import Output
 from dpspec.verifier.document import verify_release
 
 
@@ -98,3 +100,63 @@ def test_at_the_terminal(run, specs):
     refused = run("verify", spec, "--release", "--function", "a:b")
     assert refused.code == 2
     assert "leave out --function" in refused.err
+
+
+class Twofold(Code):
+    """Publishes in its `run` the records next to a table that says nothing."""
+
+    def release(self, table, space, source):
+        return table.rows(np.zeros(len(table), dtype=bool))
+
+    def run(self, table, space, run):
+        return Output(tables={"released": self.release(table, space, run.source), "records": table})
+
+
+BITS = """\
+schema = 1
+id = "bits"
+title = "Two reports"
+[space]
+type = "bit-vectors"
+length = 2
+unit = "person"
+[multiverse]
+invariants = []
+[input_divergence]
+type = "hamming-ordered"
+unit = "person"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "%s"
+[mechanism]
+"""
+REPORT = '{ type = "randomised-response", keep_probability = "3/4" }'
+
+
+def bits(tmp_path, epsilon, mechanism):
+    path = tmp_path / "bits.dpspec.toml"
+    path.write_text(BITS % epsilon + mechanism, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    "mechanism",
+    [
+        pytest.param(f'type = "repeated"\ntimes = 2\nmechanism = {REPORT}', id="repeated"),
+        pytest.param(f'type = "composed"\nparts = [{REPORT}, {REPORT}]', id="composed"),
+    ],
+)
+def test_all_tables_of_a_release_are_judged_together(tmp_path, mechanism):
+    """A release of several tables was refused as an invalid file."""
+    (found,) = verify_release(read(bits(tmp_path, "2*ln(3)", mechanism))).obligations
+    assert (found.word, found.detail.partition(",")[0]) == (Word.HOLDS, "verified: constant ln(9)")
+    (found,) = verify_release(read(bits(tmp_path, "ln(8)", mechanism))).obligations
+    assert found.word is Word.REFUTED
+
+
+def test_a_further_table_of_a_release_is_not_left_out(tmp_path):
+    """The code that was judged was that of the first table alone: a release of the records next to it was verified."""
+    document = attrs.evolve(read(bits(tmp_path, "1", f"type = {REPORT[9:-2].replace(', ', chr(10))}")), mechanism=Twofold())
+    (found,) = verify_release(document).obligations
+    assert found.word is Word.REFUTED

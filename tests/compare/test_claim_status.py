@@ -51,3 +51,9 @@ def test_a_constant_counts_only_where_the_claim_itself_is_verified() -> None:
     survey = RIGHT.spec
     assert Part(id="survey", spec=survey).proved == survey
     assert dp.ledger(survey, survey).proved is None
+
+
+def test_a_status_that_was_found_of_made_up_blocks_says_so() -> None:
+    text = str(compare(read(ROOT / "specs/deployments/linkedin-race.dpspec.toml"), RIGHT))
+    about = "the claim is verified: constant 9/2, the whole space; about the space and the mechanism of the file"
+    assert about in " ".join(text.split())

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import attrs
 import pytest
+from click.testing import CliRunner
 from dpspec_divergences.counting import AddRemove, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour
@@ -20,6 +21,7 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
+from dpspec.cli import main
 from dpspec.comparison.composition import Part, compose, composed_document, documents_of, parts_of
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec, compares_sizes
@@ -378,3 +380,14 @@ def test_deltas_that_add_to_1_have_no_total_and_the_reason_is_said():
     assert dp.ledger(part).spec.budget.uniform() == 1
     with pytest.raises(dp.DpspecError, match="deltas that add to 1"):
         dp.ledger(part, times=[2])
+
+
+def test_a_sum_of_what_is_verified_on_a_stand_in_says_so():
+    """A total of a made-up mechanism was verified without a word of that next to its status."""
+    path = SPECS / "deployments" / "linkedin-race.dpspec.toml"
+    out = " ".join(CliRunner().invoke(main, ["ledger", f"{path}=2"]).stdout.split())
+    about = "about the space and the mechanism of the file, in place of what is not published"
+    assert f"constant 9/2, the whole space; {about}" in out
+    assert f"what was verified of linkedin-race is {about}" in out
+    composed = " ".join(CliRunner().invoke(main, ["compose", f"{path}=2", "--delta", "1e-6"]).stdout.split())
+    assert f"what was verified of linkedin-race is {about}" in composed

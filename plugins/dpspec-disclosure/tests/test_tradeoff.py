@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import jsonschema
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from dpspec_disclosure.design_risk import TABLE, WORST, Exchange, RiskFound, RiskMeasure, RiskOfDesign
@@ -576,3 +577,53 @@ def test_a_number_about_tables_of_one_universe_says_so(files):
     files["table"].write_text("town,job,sex\na,yes,f\nb,no,f\na,yes,m\nb,yes,f\n")
     points, _ = data(files, "noise", exchange="town", metric="mae")
     assert "any table of its universe" in points["noise"][0]["risks"][TABLE]["protects"]
+
+
+def _towns():
+    space = dp.records(town=["a", "b"], sex=["f", "m"])
+    places = [index % 2 for index in range(40)], [index % 5 % 2 for index in range(40)]
+    columns = dict(zip(("town", "sex"), map(np.asarray, places), strict=True))
+    return space, Table(attributes=space.attributes, codes=columns)
+
+
+def _noisy(*queries):
+    return dp.geometric(queries=[dp.marginal(**query) for query in queries], ratio="1/1000")
+
+
+_BY_TOWN, _OF_WOMEN = {"attributes": "town"}, {"attributes": "town", "where": {"sex": ["f"]}}
+_BY_BOTH = {"attributes": ["town", "sex"]}
+_KEPT = {"where": {"sex": ["f"]}}
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "largest"),
+    [
+        pytest.param(_noisy(_BY_BOTH, _BY_BOTH), 1, id="answered-twice"),
+        pytest.param(dp.post_processed(mechanism=_noisy(_BY_BOTH, _BY_BOTH), at_least=0), 1, id="post-processed-twice"),
+        pytest.param(dp.post_processed(mechanism=_noisy(_BY_BOTH), at_least=0), 1, id="post-processed"),
+        pytest.param(dp.post_processed(mechanism=_noisy(_OF_WOMEN, _BY_TOWN), at_least=0), 1, id="post-processed-both"),
+        pytest.param(dp.post_processed(mechanism=_noisy(_OF_WOMEN), at_least=0), None, id="post-processed-women"),
+        pytest.param(dp.filtered(mechanism=_noisy(_BY_TOWN), **_KEPT), None, id="filtered"),
+        pytest.param(
+            dp.filtered(mechanism=dp.random_rounding(tables=[["town"]], base=3), **_KEPT), None, id="filtered-rounded"
+        ),
+        pytest.param(
+            dp.filtered(mechanism=dp.derangement_swapping(swap="town", match="sex", swap_rate="1/2", unit="person"), **_KEPT),
+            None, id="filtered-swapped",
+        ),
+        pytest.param(
+            dp.parallel(attribute="sex", parts=[
+                {"categories": ["f"], "mechanism": dp.random_rounding(tables=[["town"]], base=3)}
+            ]), None, id="one-part",
+        ),
+        pytest.param(
+            dp.post_processed(mechanism=dp.random_rounding(tables=[["town", "sex"]], base=3), at_least=0), 2, id="rounded"
+        ),
+    ],
+)  # fmt: skip
+def test_errors_are_of_numbers_about_all_records_each_counted_once(mechanism, largest):
+    """Two answers to a query were added up, and counts of some records were compared with those of all."""
+    space, table = _towns()
+    found = error_of(mechanism, table, space, Statistic.of("marginal:town", table), "max", 10, "0")
+    assert (found.value is None) == (largest is None), found
+    assert largest is None or found.value <= 2 * largest, found

@@ -100,6 +100,15 @@ CASES = [
      "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | snD"),
     ('def f(count, epsilon, rng):\n    """epsilon-DP."""\n    return count + GAUSS',
      "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | sdnD"),
+    # another definition, and a number with thousands, which was read as 0
+    ('def f(count, epsilon, rng):\n    """(2, epsilon)-RDP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | snD"),
+    ('def f(count, epsilon, delta, rng):\n    """Renyi differential privacy."""\n    return count + LAP',
+     "approximate | 1 1/100000 | add-remove | number | f(count=x[0], epsilon=1.0, delta=1e-05, rng=rng) | snD"),
+    ('def f(count, epsilon, rng):\n    """epsilon-label-DP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], epsilon=1.0, rng=rng) | snD"),
+    ('def f(count, rng):\n    """It is 1,000-DP."""\n    return count + LAP',
+     "pure | 1 | add-remove | number | f(count=x[0], rng=rng) | enD"),
     # --- neighbours ---
     ('def f(records, epsilon, rng):\n    """Adding or removing a record."""\n    return len(records) + LAP',
      "pure | 1 | add-remove | entries | f(records=x, epsilon=1.0, rng=rng) | v"),
@@ -128,12 +137,29 @@ CASES = [
      "pure | 1 | add-remove | number | f(v=x[0], epsilon=1.0, rng=rng) | hnD"),
     ("def f(truth, epsilon, rng): return truth ^ (rng.random() < 0.25)",
      "pure | 1 | one-entry | bits | f(truth=x[0], epsilon=1.0, rng=rng) | nl"),
+    # responses may be ratings from 1 to 5: a sum of them was checked on bits
+    ('def f(responses, epsilon, rng):\n    """Sum of ratings."""\n    return sum(responses) + LAP',
+     "pure | 1 | one-entry | bits | f(responses=x, epsilon=1.0, rng=rng) | hnl"),
+    ('def f(responses, epsilon, rng):\n    """Number of yes; responses are 0 or 1."""\n    return sum(responses) + LAP',
+     "pure | 1 | one-entry | bits | f(responses=x, epsilon=1.0, rng=rng) | nl"),
     ("def f(data, lower, upper, epsilon, rng):\n"
      "    import numpy as np\n"
      "    return np.clip(data, lower, upper).sum() + LAP",
      "pure | 1 | add-remove | entries | f(data=x, lower=0, upper=1, epsilon=1.0, rng=rng) | nLU"),
     ("def f(data, epsilon, rng): return sum(min(max(v, 0), 5) for v in data) + LAP",
      "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    ("def f(data, epsilon, rng):\n    kept = list(data)\n    return sum(map(lambda v: max(0, min(v, 5)), kept)) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | n"),
+    # a larger value than the least length of bincount makes its answer longer
+    ("def f(data, epsilon, rng):\n    import numpy as np\n    return [c + LAP for c in np.bincount(data[:], minlength=3)]",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
+    # what is clipped is no entry: a budget, the sum, and the answer; a count of multiples of 50 was verified for values up to 11
+    ("def f(data, epsilon, rng):\n    epsilon = min(max(epsilon, 0.1), 10)\n    return sum(v // 50 for v in data) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
+    ("def f(data, epsilon, rng):\n    total = sum(data)\n    return max(0, min(total, 5)) + LAP",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
+    ("def f(data, epsilon, rng):\n    import numpy as np\n    return np.clip(sum(data) + LAP, 0, 5)",
+     "pure | 1 | add-remove | entries | f(data=x, epsilon=1.0, rng=rng) | nv"),
     # --- how it is called ---
     ("class M:\n"
      "    def __init__(self, epsilon=0.5): self.epsilon = epsilon\n"
@@ -369,6 +395,27 @@ def test_values_and_neighbours():
     for text in ("one person is removed", "a single row added"):
         assert stated_neighbours(text).value == "add-remove"
     assert stated_neighbours("a value is replaced by 0 if it is missing") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "neighbours", "is_guess"),
+    [
+        ("Sum of values; epsilon-DP. Adds and removes noise.", "add-remove", True),
+        ("Epsilon-DP; adds or removes noise.", "add-remove", True),
+        ("Number of values; epsilon-DP. Replaces any value above 100 by 100.", "replace-one", True),
+        ("Epsilon-DP; it changes a value that is missing to 0.", "replace-one", True),
+        ("Count the records of the local shop, epsilon-DP.", "one-entry", True),
+        ("Each report is locally private.", "one-entry", False),
+        ("A locally epsilon-differentially private report.", "one-entry", False),
+        ("Epsilon-DP under changes of one entry.", "replace-one", False),
+        ("Adjacent lists: changing a value moves the sum by 1.", "replace-one", False),
+        ("Adding or removing one person.", "add-remove", False),
+    ],
+)
+def test_what_a_function_does_to_its_values_says_nothing_of_neighbours(text, neighbours, is_guess):
+    """A sum that "adds and removes noise" was verified for one record added or removed, as if its text said so."""
+    found = stated_neighbours(text)
+    assert (found.value, found.is_guess) == (neighbours, is_guess)
 
 
 @pytest.mark.parametrize(("answers", "message"), [

@@ -140,11 +140,15 @@ def test_moved_records_are_simulated_on_what_was_released(tmp_path):
         dp.release(spec, households(folder), folder / "out", unverified=True, seed=1)
         found = dp.accuracy(spec, folder / "out", runs=100)
         margins = {table["table"]: int(table["margin"]["upper"]) for table in found["tables"]}
-        assert set(margins) == {"household by county", "household by block", "household by county x block"}
-        largest[rate] = max(margins.values())
+        assert {"household by county", "household by block", "household by county x block"} <= set(margins)
+        assert {"person by sex", "person by block x sex", "person by sex x age"} <= set(margins)
+        largest[rate] = tuple(max(margins[name] for name in margins if name.startswith(unit)) for unit in ("household", "person"))
+        assert margins["person by sex x age"] == margins["person by county x age"] == 0
         assert found["runs"] == 100
         assert "simulated" in str(found)
-    assert largest == {"1/2": 0, "0": 0}  # households that exchange blocks of one county leave all counts of households
+    # households that exchange blocks of one county leave all counts of households, and take their persons with them
+    assert largest["0"] == (0, 0)
+    assert largest["1/2"][0] == 0 < largest["1/2"][1]
 
 
 def test_counts_that_a_swap_moves_have_margins_and_those_that_it_keeps_have_none(tmp_path):
@@ -524,17 +528,51 @@ def test_parts_that_answer_one_query_have_the_margins_of_their_files(files, tmp_
         assert [row["margin_95"] for row in rows_of(tmp_path / "all.csv")] == expected
 
 
-@pytest.mark.parametrize("part", ["filtered", "post-processed", "random-rounding"])
+@pytest.mark.parametrize("part", ["filtered cells", "post-processed", "random-rounding"])
 def test_nothing_is_said_of_several_mechanisms_where_one_publishes_otherwise(tmp_path, part):
     noise = '{ type = "geometric", ratio = "1/3", queries = [{ type = "marginal", attributes = ["size"] }] }'
     other = {
-        "filtered": f'{{ type = "filtered", where = {{ colour = ["red"] }}, mechanism = {noise} }}',
+        "filtered cells": f'{{ type = "filtered", where = {{ size = ["s"] }}, mechanism = {noise} }}',
         "post-processed": f'{{ type = "post-processed", at_least = 0, mechanism = {noise} }}',
         "random-rounding": '{ type = "random-rounding", base = 3, tables = [["size"]] }',
     }[part]
     composed = f'type = "composed"\nparts = [{noise}, {other}]'
     path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', composed))
     assert dp.accuracy(path)["tables"] == []
+
+
+NOISE_BY_SIZE = '{ type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["size"] }] }'
+WIDER_BY_SIZE = NOISE_BY_SIZE.replace("1/2", "9/10")
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "margins"),
+    [
+        pytest.param(
+            f'type = "filtered"\nwhere = {{ colour = ["red"] }}\nmechanism = {NOISE_BY_SIZE}',
+            {"person by size where colour in {red}": 4}, id="filtered",
+        ),
+        pytest.param(
+            'type = "parallel"\nattribute = "colour"\nparts = ['
+            f'{{ categories = ["red"], mechanism = {NOISE_BY_SIZE} }}, {{ categories = ["a"], mechanism = {WIDER_BY_SIZE} }}]',
+            {"person by size where colour in {red}": 4, "person by size where colour in {a}": 28}, id="parallel",
+        ),
+        pytest.param(
+            f'type = "composed"\nparts = [{{ type = "filtered", where = {{ colour = ["red"] }}, mechanism = {NOISE_BY_SIZE} }}, '
+            f"{WIDER_BY_SIZE}]",
+            {"person by size where colour in {red}": 4, "person by size": 28}, id="composed",
+        ),
+    ],
+)  # fmt: skip
+def test_numbers_of_some_records_have_the_margin_of_their_noise(files, tmp_path, mechanism, margins):
+    """The margin of numbers about filtered records was unknown: their error is the noise, too."""
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    found = dp.accuracy(path)
+    assert {one["table"]: int(one["margin"]["upper"]) for one in found["tables"]} == margins
+    dp.release(path, files[1], tmp_path / "out", seed=1, margins=True, unverified=True)
+    rows = [row for path in sorted((tmp_path / "out").glob("*.csv")) for row in rows_of(path)]
+    assert {row["query"]: int(row["margin_95"]) for row in rows} == margins
+    assert sum(one["numbers"] for one in found["tables"]) == len(rows)
 
 
 @pytest.mark.parametrize("scale", ["1e-3000", "1e3000"])
@@ -562,3 +600,45 @@ def test_margins_of_a_stand_in_and_of_one_of_several_releases_are_named_as_such(
         assert told in str(found)
     path.write_text(GEOMETRIC, encoding="utf-8")
     assert "This is about" not in str(dp.accuracy(path))
+
+
+def test_tables_of_persons_in_households_have_their_unit_and_their_cells(run, tmp_path):
+    """They were named tables of households, whose attributes they do not have: an error of the program."""
+    path, table = tmp_path / "rounded.dpspec.toml", tmp_path / "persons.csv"
+    text = SPACE.replace('"records"', '"households"\nmembers = 3').replace(
+        'attributes = [{ name = "colour"', 'household = [{ name = "colour"', 1
+    )
+    text = text.replace(', { name = "size"', ']\nperson = [{ name = "size"', 1).partition("queries")[0]
+    mechanism = 'type = "random-rounding"\nunit = "person"\nbase = 3\ntables = [["size"], ["colour", "size"]]'
+    path.write_text(text % ("mult", 'epsilon = "inf"', mechanism), encoding="utf-8")
+    found = dp.accuracy(path)
+    assert [(one["table"], one["numbers"]) for one in found["tables"]] == [("person by size", 2), ("person by colour x size", 6)]
+    table.write_text("colour,size\nred,s\na,s\n", encoding="utf-8")
+    dp.release(path, table, tmp_path / "out", seed=1, unverified=True)
+    dp.accuracy(path, tmp_path / "out", out=tmp_path / "all.csv")
+    assert {row["margin_95"] for row in rows_of(tmp_path / "all.csv")} == {"2"}
+    assert "in the table of person by size" in run("label", path).out
+
+
+def test_a_release_of_cells_without_records_is_read(run, files, tmp_path):
+    """A filtered table has cells of records that are left out; their rows were said not to be those of the specification."""
+    noise = NOISE_BY_SIZE.replace('["size"]', '["colour", "size"]')
+    mechanism = f'type = "filtered"\nwhere = {{ colour = ["red"] }}\nmechanism = {noise}'
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    dp.release(path, files[1], tmp_path / "out", seed=1, unverified=True)
+    found = run("accuracy", path, tmp_path / "out")
+    assert found.code == 3  # no margin is known
+    assert "person by colour x size where colour in {red}" in found.out
+
+
+def test_an_error_in_percent_of_nothing_is_no_number(run, files, tmp_path):
+    """Of a table without records all numbers are noise; the largest error was said to be 0 %."""
+    mechanism = f'type = "filtered"\nwhere = {{ colour = ["a x b"] }}\nmechanism = {NOISE_BY_SIZE}'
+    path = written(tmp_path, SPACE.partition("queries")[0] % ("mult", 'epsilon = "9"', mechanism))
+    table = tmp_path / "reds.csv"
+    table.write_text("colour,size\nred,s\na,s\n", encoding="utf-8")
+    done = run("release", path, table, "--out", tmp_path / "out", "--seed", "1", "--utility")
+    assert done.code == 0, done.err
+    assert "MAPE" not in done.out
+    (found,) = json.loads((tmp_path / "out.confidential" / "utility.json").read_text(encoding="utf-8"))["tables"]
+    assert (found["cells"], found["mape"]) == (0, None)

@@ -210,3 +210,51 @@ def test_a_commit_that_fails_leaves_the_run_to_be_repeated(files):
     again = Recorder(Logged.log)
     release(files, again, resume=True)
     assert again.committed
+
+
+PERSONS = """\
+schema = 1
+id = "stages"
+title = "Counts of persons"
+[space]
+type = "households"
+members = 3
+household = [{ name = "block", categories = ["a", "b"] }]
+person = [{ name = "sex", categories = ["f", "m"] }]
+[multiverse]
+invariants = []
+[input_divergence]
+type = "symmetric-difference"
+unit = "household"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+"""
+BY_SEX = 'type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["sex"] }], unit = "household"'
+BY_BLOCK = BY_SEX.replace('["sex"]', '["block"], unit = "household"')
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "fault"),
+    [
+        pytest.param(BY_SEX.replace("], unit", "]\nunit").replace(", ratio", "\nratio").replace(", queries", "\nqueries"),
+                     "reads more", id="counts"),
+        pytest.param(f'type = "bounded"\nmost = 2\nmechanism = {{ {BY_SEX} }}', "without members", id="bounded"),
+        pytest.param(f'type = "composed"\nparts = [{{ {BY_BLOCK} }}, {{ {BY_SEX} }}]', "reads more", id="composed"),
+        pytest.param(f'type = "subsampled"\nrate = "1/2"\nmechanism = {{ {BY_SEX} }}', "reads more", id="subsampled"),
+        pytest.param(
+            f'type = "repeated"\ntimes = 2\nmechanism = {{ type = "bounded", most = 1, mechanism = {{ {BY_SEX} }} }}',
+            "without members", id="repeated",
+        ),
+    ],
+)  # fmt: skip
+def test_households_without_persons_are_refused_before_a_budget_is_reserved(tmp_path, mechanism, fault):
+    """They were refused by the mechanism as it ran, when the charge could not be given back."""
+    spec, table, log = tmp_path / "s.dpspec.toml", tmp_path / "in.csv", []
+    spec.write_text(PERSONS + mechanism, encoding="utf-8")
+    table.write_text("block\na\nb\n", encoding="utf-8")
+    with pytest.raises(TableError, match=fault):
+        draw(read(spec), str(table), installed().registry, tmp_path / "out", Options(unverified=True, guard=Recorder(log)))
+    assert log == []

@@ -13,11 +13,14 @@ import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_disclosure.design_risk import RiskFound
+from dpspec_disclosure.design_risk import WORST, RiskFound
+from dpspec_disclosure.tradeoff import TradePoint
 from dpspec_disclosure.utility import ErrorFound
 from dpspec_study.designs import Proposal
 from dpspec_study.question import read_question
 from dpspec_study.recommendation import StudiedDesign, error_text, ranked, recommendation, risk_text
+from dpspec_study.result import Margins
+from dpspec_study.study import design_data
 
 import dpspec as dp
 from dpspec.cli import main
@@ -307,3 +310,36 @@ def test_a_risk_below_one_is_not_printed_as_one_and_a_parameter_is_printed_as_it
 def test_runs_that_are_equal_have_no_interval():
     assert error_text(ErrorFound(value=0.0, runs=20)) == "0 (equal in all 20 runs)"
     assert error_text(ErrorFound(value=1.5, low=0.0, high=3.25, runs=20)) == "1.5 (0 to 3.25)"
+
+
+def test_no_design_has_the_smallest_error_while_a_simulated_one_may_have_less(studied, place):
+    """The third design was not compared with the first: its interval reaches below the error of the first."""
+    report = dp.verify(place / "out" / "specifications" / "discrete-gaussian.dpspec.toml")
+    risk = RiskFound(value=Bracket.exactly("1/2"), sense="exact", protects="all data")
+    errors = {
+        "first": ErrorFound(value=1.0, low=1.0, high=1.0),
+        "second": ErrorFound(value=1.1, low=1.1, high=1.1),
+        "third": ErrorFound(value=1.2, low=0.9, high=1.5, runs=20),
+    }
+    designs = [
+        StudiedDesign(
+            proposal=Proposal(name=name, title=name, tables={}), value=None, unsolved="", report=report,
+            point=TradePoint(value=None, risks={WORST: risk}, error=error),
+        )
+        for name, error in errors.items()
+    ]  # fmt: skip
+    question = read_question({"columns": ["town", "job"]})
+    (low, high) = design_data(attrs.evolve(designs[0], point=attrs.evolve(designs[0].point, risks={
+        WORST: RiskFound(value=Bracket.exactly("1/3"), sense="exact", protects="all data")
+    })), Margins(design="first"), question)["risk"]["bounds"]  # fmt: skip
+    assert Fraction(low) < Fraction(1, 3) < Fraction(high)  # the double that is nearest to 1/3 is below it
+    reason = recommendation(designs, question)[1]
+    assert "the smallest" not in reason
+    assert reason.endswith("the difference to third is within the error of the simulation.")
+    assert "the smallest mean absolute error of 2 designs" in recommendation(designs[:2], question)[1]
+
+
+def test_a_margin_that_holds_for_all_counts_is_not_said_to_hold_up_to_200(studied, place):
+    page = (place / "out" / "confidential" / "report.html").read_text(encoding="utf-8")
+    assert "the largest over all true counts" in page  # of cell keys and rounding
+    assert "counts from 0 to 200" not in page

@@ -34,6 +34,7 @@ from dpspec.plugin import (
     errors,
     grammar,
     late_module,
+    tables,
 )
 from dpspec_census.stratum import RecordRates, StratumCells, derangements
 from dpspec_census.swap_constant import SwapConstant
@@ -157,6 +158,10 @@ class RiskSwapping(Swapping):
     def algorithm_of_release(self) -> str:
         return "derange" if self.algorithm == "derangement" else "permute"
 
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        if blocks.MEMBERS in self.scheme().rest(space) and (not isinstance(table, Table) or table.members is None):
+            raise _no_members()
+
     def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates:
         held = (*self.match, *self.scheme().rest(space))
         kinds = {HELD: held, CELL: (*held, *self.swap)}
@@ -174,10 +179,14 @@ def _kinds(table: Table, names: Sequence[str]) -> Integers:
     return found if len(columns) == len(names) else np.unique(found * len(table) + _held(table), return_inverse=True)[1]
 
 
+def _no_members() -> errors.TableError:
+    return errors.TableError("table", "has records without members", "give households together with their persons")
+
+
 def _held(table: Table) -> Integers:
     """A number for each record, the same where records hold the same multiset of members."""
     if table.members is None:
-        raise errors.TableError("table", "has records without members", "give households together with their persons")
+        raise _no_members()
     members, owner = table.members.table, table.members.owner
     kinds = members.kinds([a.name for a in members.attributes])
     ends = np.cumsum(np.bincount(owner, minlength=len(table)))

@@ -248,7 +248,8 @@ def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | Non
     if standing.is_false:
         whose = "The release that we made up" if "mechanism" in document.stand_ins else "The release"
         where = " on data that we made up" if "space" in document.stand_ins else ""
-        yield f"{whose} is known to break the promise{where}. What follows is about a release that would keep it."
+        broken = "one of its promises" if document.parts else "the promise"
+        yield f"{whose} is known to break {broken}{where}. What follows is about a release that would keep it."
     found, of_table = at or document, at is not None and at.spec is not document.spec
     yield from audience_data(found, "public", standing, of_table=of_table)["paragraphs"][1:]
 
@@ -327,7 +328,7 @@ def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     if standing.word not in (Word.VERIFIED, Word.DERIVED) and document.spec.budget.unpublished() is not None:
         yield "No number was published that a release could be checked against."
     else:
-        yield public_standing(standing.word, document.stand_ins)
+        yield public_standing(standing.word, document.stand_ins, several=bool(document.parts))
     if standing.word in (Word.VERIFIED, Word.DERIVED):
         yield "The publisher's own program was not checked."
 

@@ -404,14 +404,14 @@ def _point_data(point: TradePoint) -> dict[str, Any]:
 
 
 def _risk_data(found: RiskFound) -> dict[str, Any]:
-    ends = None if found.value is None else [_end(found.value.lower, -1), _end(found.value.upper, 1)]
+    ends = None if found.value is None else [outer_end(found.value.lower, -1), outer_end(found.value.upper, 1)]
     return {
         "bounds": ends, "sense": None if ends is None else found.sense, "about": found.about,
         "protects": found.protects or None, "reason": found.reason or None,
     }  # fmt: skip
 
 
-def _end(value: exact.Number, side: int) -> float | str:
+def outer_end(value: exact.Number, side: int) -> float | str:
     """A float on the outer side; ``inf`` as a text."""
     if value.is_infinite:
         return "inf"

@@ -21,7 +21,19 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import FiniteLaw, Law, Mechanism, ParameterError, answers, errors, grammar, late_module, laws, randomness
+from dpspec.plugin import (
+    FiniteLaw,
+    Law,
+    Marginal,
+    Mechanism,
+    ParameterError,
+    answers,
+    errors,
+    grammar,
+    late_module,
+    laws,
+    randomness,
+)
 from dpspec.plugin.applications import did_you_mean
 
 if TYPE_CHECKING:
@@ -398,7 +410,7 @@ def _drawn(  # noqa: PLR0917 - one design, and what is asked about it
     for run in range(runs):
         source = RunSource(seed, run)
         released = mechanism.release(table, space, source)
-        yield np.abs(published_numbers(mechanism, released, space, statistic) - statistic.truth), source.used
+        yield np.abs(published_numbers(mechanism, table, released, space, statistic) - statistic.truth), source.used
         if not source.used:
             return
 
@@ -423,25 +435,36 @@ def _half_width(values: Sequence[float]) -> float | None:
     return float(t.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * np.std(values, ddof=1) / math.sqrt(len(values)))
 
 
-def published_numbers(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> Values:
-    """The numbers of a release for the cells of a statistic; NaN where no number is published.
+def published_numbers(mechanism: Mechanism, table: Table, released: Table, space: DatasetSpace, statistic: Statistic) -> Values:
+    """The numbers of a release of a table for the cells of a statistic; NaN where no number is published.
 
     Raises:
         ReleaseError: the release has no table from which the statistic follows.
     """
     names = [a.name for a in released.attributes]
-    if answers.has_numbers(released):
-        asked = tuple(_queries(mechanism))
-        found = _from_answers(asked, released, space, statistic) if asked else _from_cells(released, statistic)
-    elif set(statistic.attributes) <= set(names):
+    asked, found = _queries(mechanism, space), None
+    if answers.has_answers(released) and asked:
+        found = _from_answers(asked, released, space, statistic)
+    elif answers.has_numbers(released):
+        found = _from_cells(released, statistic) if _is_about_all_records(mechanism, table, space) else None
+    elif set(statistic.attributes) <= set(names) and _is_about_all_records(mechanism, table, space):
         _check_categories(mechanism, released, space, statistic)
         found = {cell: float(count) for cell, count in released.counts(statistic.attributes).items()}
-    else:
-        found = None
     if found is None:
         advice = "ask about a table that it publishes"
         raise errors.ReleaseError(f"mechanism {mechanism.name}", f"publishes no table that gives {statistic}", advice)
     return np.asarray([found.get(cell, 0.0) for cell in statistic.cells])
+
+
+def _is_about_all_records(mechanism: Mechanism, table: Table, space: DatasetSpace) -> bool:
+    """Whether what is released is about all records: a mechanism around others may leave some of them out.
+
+    It is known by the conditions of the counts that it reads; one that reads records says nothing of them.
+    """
+    read = grammar.counts_read(mechanism, table.attributes, space)
+    if read is None:
+        return len([*grammar.mechanisms_in(mechanism)]) < 2
+    return not any(counted.where for counted in read)
 
 
 def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> None:
@@ -458,9 +481,12 @@ def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace
 
 
 def _from_answers(
-    queries: Sequence[Any], released: Table, space: DatasetSpace, statistic: Statistic
+    queries: Sequence[Marginal], released: Table, space: DatasetSpace, statistic: Statistic
 ) -> dict[tuple[str, ...], float] | None:
-    """From noisy answers: those of the smallest table that has all attributes of the statistic, summed."""
+    """From noisy answers: those of the smallest table that has all attributes of the statistic, summed.
+
+    Where a table is answered several times, these are the first answers.
+    """
     fitting = [
         query for query in queries
         if set(statistic.attributes) <= set(query.attributes) and not query.where and query.unit == space.units[0]
@@ -471,25 +497,32 @@ def _from_answers(
     order = [a.name for a in released.attributes]
     places = [order.index(answers.column_of(name)) for name in statistic.attributes]
     at, of = order.index(answers.VALUE), order.index(answers.QUERY)
+    own = [order.index(answers.column_of(name)) for name in query.attributes]
     found: dict[tuple[str, ...], float] = {}
+    answered: set[tuple[str, ...]] = set()
     for row in released.records():
-        if row[of] == str(query):
-            cell = tuple(row[place] for place in places)
-            found[cell] = found.get(cell, 0.0) + (float(row[at]) if row[at] else math.nan)
-    return found
+        if row[of] != str(query) or (key := tuple(row[place] for place in own)) in answered:
+            continue
+        answered.add(key)
+        cell = tuple(row[place] for place in places)
+        found[cell] = found.get(cell, 0.0) + (float(row[at]) if row[at] else math.nan)
+    return found or None
 
 
-def _queries(mechanism: Mechanism) -> Iterator[Any]:
-    """The marginals that a mechanism of noisy answers measures."""
+def _queries(mechanism: Mechanism, space: DatasetSpace) -> list[Marginal]:
+    """The tables of counts that a mechanism of noisy answers measures; of one around others, those that it states."""
     listed = [*getattr(mechanism, "queries", ()), *(m.query for m in getattr(mechanism, "measurements", ()))]
-    for query in listed:
-        table = query.as_marginal()
-        if table is not None:
-            yield table
+    if listed:
+        return [table for table in (query.as_marginal() for query in listed) if table is not None]
+    try:
+        structure = grammar.stated_structure(mechanism, space)
+    except grammar.NoStructure:
+        return []
+    return [] if structure is None else [view.table for view in structure.views]
 
 
 def _from_cells(released: Table, statistic: Statistic) -> dict[tuple[str, ...], float] | None:
-    """From a table of numbers: the cells of the statistic itself, else the sums of the cells inside them."""
+    """From a table of numbers: the cells of the statistic itself, else the sums of the cells inside them; each number once."""
     order = [a.name for a in released.attributes]
     if not {*map(answers.column_of, statistic.attributes)} <= set(order):
         return None
@@ -499,10 +532,12 @@ def _from_cells(released: Table, statistic: Statistic) -> dict[tuple[str, ...], 
     others = [place for place in range(len(order)) if place not in fixed]
     own: dict[tuple[str, ...], float] = {}
     sums: dict[tuple[str, ...], float] = {}
+    answered: set[tuple[str, ...]] = set()
     for row in released.records():
-        cell = tuple(row[place] for place in places)
-        if answers.ALL in cell:
+        cell, key = tuple(row[place] for place in places), tuple(row[place] for place in (*places, *others))
+        if answers.ALL in cell or key in answered:
             continue
+        answered.add(key)
         value = float(row[at]) if row[at] else math.nan
         if all(row[place] == answers.ALL for place in others):
             own[cell] = value

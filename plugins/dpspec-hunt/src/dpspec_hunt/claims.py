@@ -171,13 +171,45 @@ def claims_something(text: str) -> bool:
 
 
 def stated_neighbours(text: str) -> Fact | None:
-    """The neighbours that a text names; a guess, the strictest of them, where it names several."""
-    found = {name: matched for name, pattern in _NEIGHBOURS if (matched := pattern.search(text))}
+    """The neighbours that a text names.
+
+    They are a guess where it names several, of which it is the strictest, or where the words may be about what the function does.
+
+    >>> stated_neighbours("1-DP when one record is replaced.").is_guess, stated_neighbours("Replaces any value above 9.").is_guess
+    (False, True)
+    """
+    found: dict[str, tuple[str, bool]] = {}
+    for sentence in _sentences(text):
+        for name, pattern in _NEIGHBOURS:
+            for matched in pattern.finditer(sentence):
+                is_stated = _is_about_neighbours(sentence, matched.group())
+                if name not in found or (is_stated and not found[name][1]):
+                    found[name] = _short(matched.group()), is_stated
     if not found:
         return None
     name = next(name for name in STRICTEST if name in found)
-    words = " and ".join(f'"{_short(matched.group())}"' for matched in found.values())
-    return Fact(about="neighbours", value=name, why=words, is_guess=len(found) > 1)
+    words = " and ".join(f'"{said}"' for said, _ in found.values())
+    return Fact(about="neighbours", value=name, why=words, is_guess=len(found) > 1 or not found[name][1])
+
+
+_ABOUT_DATA = re.compile(
+    r"neighbo|adjacen|differ|data ?(?:set|base)|guarant|protect|sensitiv|presence|"
+    r"\b(?:record|person|row|individual|user|participant|member|respondent|household)\b",
+    re.IGNORECASE,
+)
+"""Words of sentences that say which datasets are compared."""
+_OF_FUNCTION = re.compile(r"\b(?:adds|removes|replaces|substitutes|changes)\b(?! of\b)", re.IGNORECASE)
+"""Verbs of what a function does to its data or its answer."""
+_LOCAL = re.compile(r"local\w*[ -]+(?:model\b.*|eps\w*[ -]+)?(?:dp|differential|priva)", re.IGNORECASE)
+"""Local privacy, and not the privacy of something that is local."""
+
+
+def _is_about_neighbours(sentence: str, words: str) -> bool:
+    """Whether words that may name neighbours are said of datasets, or of the guarantee."""
+    if words.lower().startswith("local"):
+        return _LOCAL.match(words) is not None
+    about_data = _ABOUT_DATA.search(sentence) is not None or claims_something(sentence)
+    return about_data and _OF_FUNCTION.search(words) is None
 
 
 def statements(text: str) -> tuple[Statement, ...]:
@@ -224,6 +256,24 @@ def has_multiple(text: str) -> bool:
         if not read and _MULTIPLE.search(sentence):
             return True
     return False
+
+
+_OTHER = re.compile(
+    r"\b(?:r[ée]nyi|label|metric|edge|node|f|one-sided|bayesian|distributional|personali[sz]ed|truncated[ -]concentrated)[ -]"
+    r"(?:dp\b|differential|priva)|\br-?dp\b|\bt-?cdp\b|\br[ée]nyi\b|\bpufferfish\b|\bblowfish\b|geo-?indistinguishab",
+    re.IGNORECASE,
+)
+"""Definitions of privacy that none of `STANDARDS` is, or whose neighbours are other ones."""
+
+
+def other_definition(text: str) -> str | None:
+    """The words by which a text names another definition of privacy.
+
+    >>> other_definition("It is (2, 0.5)-RDP."), other_definition("It is 0.5-DP.")
+    ('RDP', None)
+    """
+    found = _OTHER.search(text)
+    return None if found is None else found.group()
 
 
 def named_standard(text: str) -> str | None:
@@ -311,8 +361,8 @@ def _counts(written: str) -> bool:
 
 
 def _continues(before: str) -> bool:
-    """Whether a text before an expression belongs to it: an operator, or a letter as a factor."""
-    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$", before) is not None
+    """Whether a text before an expression belongs to it: an operator, a letter as a factor, or the thousands of a number."""
+    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.']$", before) is not None
 
 
 def _split(written: str) -> list[str]:

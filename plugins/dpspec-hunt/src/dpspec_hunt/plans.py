@@ -28,6 +28,7 @@ from dpspec_hunt.claims import (
     multiple,
     named_standard,
     number,
+    other_definition,
     stated_neighbours,
     stated_values,
     statements,
@@ -404,8 +405,10 @@ def _standard(reading: _Reading, answers: Mapping[str, Any]) -> Fact:
         )
     else:
         result = Fact(about="standard", value="pure", why="nothing says which", is_guess=True)
+    if (other := other_definition(reading.said)) is not None:
+        result = attrs.evolve(result, is_guess=True, why=f'{result.why}; its text names "{other}"')
     if result.value == "pure" and "delta" in budgets:
-        return Fact(about="standard", value="approximate", why=by_parameters, is_guess=bool(found))
+        return Fact(about="standard", value="approximate", why=by_parameters, is_guess=bool(found) or other is not None)
     if result.value == "pure" and reading.is_gaussian:
         return Fact(about="standard", value="approximate", why="it draws Gaussian noise, which is not pure", is_guess=True)
     return result

@@ -35,6 +35,8 @@ BITS = frozenset({
     "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
     "secret_bit",
 })  # fmt: skip
+RATINGS = frozenset({"responses", "response", "votes", "vote", "true_response"})
+"""Those of them that may hold ratings or choices among several, too."""
 _BIT_WORDS = re.compile(r"\bbits?\b|\bbinary\b|\b0/1\b|\byes/no\b|\b0 or 1\b|\bboolean", re.IGNORECASE)
 _RANGE = re.compile(
     r"(?:in|between|from|range)\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:,|and|to)\s*(-?\d+(?:\.\d+)?)\s*[\])]?", re.IGNORECASE
@@ -87,10 +89,11 @@ _SIZED = frozenset({"laplace", "normal", "gumbel", "exponential"})
 def uses_of(node: AnyFunction, data: str) -> Uses:
     """How the body of a function uses one of its parameters."""
     names = frozenset({data, *_renamed(node, data)})
+    entries = _names_of_entries(node, names)
     found: dict[str, object] = {}
     for part in ast.walk(node):
         if isinstance(part, ast.Call):
-            found |= _of_call(part, names, found)
+            found |= _of_call(part, names, entries, found)
         elif isinstance(part, ast.Attribute) and _is_data(part.value, names):
             found["whole"] = True
             found |= {key: True for key, some in (("array", _ARRAY_METHODS), ("frame", _FRAME)) if part.attr in some}
@@ -104,7 +107,7 @@ def uses_of(node: AnyFunction, data: str) -> Uses:
             found |= {"arithmetic": True} if _is_data(part.left, names) or _is_data(part.right, names) else {}
             found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
         elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
-            found |= {"listed": True} if _holds(part.value.generators[0].iter, names) else {}
+            found |= {"listed": True} if _are_entries(part.value.generators[0].iter, names) else {}
     found["compared"] = tuple(_compared(node, names))
     return Uses(**found)  # type: ignore[arg-type]
 
@@ -120,7 +123,40 @@ def _compared(node: AnyFunction, names: frozenset[str]) -> Iterator[ast.expr]:
                 yield from (side for side in sides if not (isinstance(side, ast.Name) and side.id in entries))
 
 
-def _of_call(call: ast.Call, names: frozenset[str], before: Mapping[str, object]) -> dict[str, object]:
+_NO_ENTRIES = _WHOLE | _SIZED | {"max", "min", "std", "var", "dot", "count_nonzero", "uniform", "random", "choice", "randint"}
+"""Calls whose value is no entry, and no list of entries: of the whole list, or of a generator."""
+
+
+def _names_of_entries(node: AnyFunction, names: frozenset[str]) -> frozenset[str]:
+    """The names of the dataset, of its entries, and of what is computed from each of them."""
+    found: frozenset[str] = names
+    while True:
+        more = {one for part in ast.walk(node) for one in _named_by(part, found)}
+        if more <= found:
+            return found
+        found |= more
+
+
+def _named_by(part: ast.AST, known: frozenset[str]) -> Iterator[str]:
+    """The names that a part gives to entries, where some are known."""
+    if isinstance(part, ast.comprehension | ast.For) and _are_entries(part.iter, known):
+        yield from (one.id for one in ast.walk(part.target) if isinstance(one, ast.Name))
+    elif isinstance(part, ast.Assign | ast.AnnAssign) and part.value is not None and _are_entries(part.value, known):
+        targets = part.targets if isinstance(part, ast.Assign) else [part.target]
+        yield from (one.id for one in targets if isinstance(one, ast.Name))
+    elif isinstance(part, ast.Call) and any(_holds(argument, known) for argument in part.args):
+        lambdas = (one for one in (*part.args, part.func) if isinstance(one, ast.Lambda))
+        yield from (argument.arg for one in lambdas for argument in one.args.args)
+
+
+def _are_entries(part: ast.AST, known: frozenset[str]) -> bool:
+    """Whether an expression is one entry, or a list of them."""
+    calls = (one.func for one in ast.walk(part) if isinstance(one, ast.Call))
+    last = {one.attr if isinstance(one, ast.Attribute) else dotted(one) for one in calls}
+    return _holds(part, known) and not last & _NO_ENTRIES
+
+
+def _of_call(call: ast.Call, names: frozenset[str], entries: frozenset[str], before: Mapping[str, object]) -> dict[str, object]:
     """What a call says of how a dataset is used."""
     found: dict[str, object] = {}
     last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
@@ -128,8 +164,9 @@ def _of_call(call: ast.Call, names: frozenset[str], before: Mapping[str, object]
         found["whole"] = True
     if last == "mean" and _holds(call, names):
         found["averaged"] = True
-    if (clipped := _clipped(call)) is not None:
-        found["clipped"] = clipped
+    clipped = _clipped(call)
+    if clipped is not None and _are_entries(clipped[0], entries):
+        found["clipped"] = clipped[1:]
     if last == "bincount":
         found["categories"] = next((k.value for k in call.keywords if k.arg == "minlength"), before.get("categories"))
     sizes = [keyword.value for keyword in call.keywords if keyword.arg == "size"]
@@ -172,18 +209,19 @@ def _is_length(part: ast.expr, names: frozenset[str]) -> bool:
     ) or written in {"n", "size", "N", "num_records", "n_records"} or written.endswith((".size", ".shape[0]"))  # fmt: skip
 
 
-def _clipped(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
-    """The bounds of `np.clip(v, a, b)`, `v.clip(a, b)`, `min(max(v, a), b)` and `max(a, min(v, b))`."""
+def _clipped(call: ast.Call) -> tuple[ast.expr, ast.expr, ast.expr] | None:
+    """v, a and b of `np.clip(v, a, b)`, `v.clip(a, b)`, `min(max(v, a), b)` and `max(a, min(v, b))`."""
     last = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
     keywords = {keyword.arg: keyword.value for keyword in call.keywords}
     if last == "clip":
         low = keywords.get("a_min", keywords.get("min"))
         high = keywords.get("a_max", keywords.get("max"))
-        of_module = isinstance(call.func, ast.Attribute) and dotted(call.func.value) in {"np", "numpy", "jnp", "torch"}
-        rest = call.args[1:] if of_module or dotted(call.func) == "clip" else call.args
+        given, rest = call.args[:1], call.args[1:]
+        if isinstance(call.func, ast.Attribute) and dotted(call.func.value) not in {"np", "numpy", "jnp", "torch"}:
+            given, rest = [call.func.value], call.args
         low = low or (rest[0] if rest else None)
         high = high or (rest[1] if len(rest) > 1 else None)
-        return None if low is None or high is None else (low, high)
+        return None if low is None or high is None or not given else (given[0], low, high)
     if last in {"min", "max"} and len(call.args) == 2:
         for inner, outer in (call.args, call.args[::-1]):
             if (
@@ -192,9 +230,9 @@ def _clipped(call: ast.Call) -> tuple[ast.expr, ast.expr] | None:
                 and dotted(inner.func) != last
                 and len(inner.args) == 2
             ):
-                bound = next((one for one in inner.args if _is_bound(one)), None)
-                if bound is not None and _is_bound(outer):
-                    return (bound, outer) if last == "min" else (outer, bound)
+                for bound, value in (inner.args, inner.args[::-1]):
+                    if _is_bound(bound) and _is_bound(outer):
+                        return (value, bound, outer) if last == "min" else (value, outer, bound)
     return None
 
 
@@ -211,7 +249,8 @@ def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
     by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
     rules = (
         (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
-        (data.arg in BITS or "bool" in annotation, "bits", by_name, False),
+        ("bool" in annotation, "bits", f"{data.arg}: {annotation}", False),
+        (data.arg in BITS, "bits", by_name, data.arg in RATINGS and _BIT_WORDS.search(text) is None),
         (data.arg in COUNTS, "counts", by_name, False),
         (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
         (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
@@ -229,7 +268,8 @@ def _shape(value: str, why: str, *, guess: bool = False) -> Fact:
 def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
     """The values that an entry may take."""
     if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= MOST_CATEGORIES:
-        return Fact(about="values", value=list(range(size)), why=f"it counts {size} categories")
+        why = f"it counts {size} categories or more: a larger value makes what it counts longer"
+        return Fact(about="values", value=list(range(size)), why=why, is_guess=True)
     if uses.clipped is not None:
         low, high = (_rational(evaluated(bound, known)) for bound in uses.clipped)
         if low is not None and high is not None and low < high:

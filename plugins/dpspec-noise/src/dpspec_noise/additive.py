@@ -162,6 +162,9 @@ class AdditiveNoise(Mechanism):
             "release with geometric (for laplace) or discrete-gaussian (for gaussian)",
         )
 
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        check_members(table, self.queries, space)
+
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[Marginal, ...] | None:
         return counts_of_queries(self.queries, attributes, space)
 
@@ -339,6 +342,26 @@ def _counted(table: tables.Countable, query: Invariant, space: DatasetSpace) -> 
     return query.answers(_dataset(table, query, space), space)
 
 
+def check_members(table: tables.Countable, queries: Iterable[Invariant], space: DatasetSpace) -> None:
+    """Refuse larger records without their members where a query reads the members.
+
+    Raises:
+        TableError: it does.
+    """
+    names = {a.name for a in table.attributes}
+    members = blocks.MEMBERS in {a.name for a in space.attributes_of(space.units[0])} if space.units else False
+    if not members or not isinstance(table, Table) or table.members is not None or _unit(names, space) != space.units[0]:
+        return
+    for query in queries:
+        if getattr(query, "unit", space.units[0]) != space.units[0]:
+            raise _unread(names, query, space)
+
+
+def _unread(columns: Iterable[str], query: Invariant, space: DatasetSpace) -> errors.TableError:
+    rule = f"has the columns {', '.join(columns)}, and {query} reads more of the space {space.name}"
+    return errors.TableError("table", rule, "give a folder with households.* and persons.*, or another unit of the mechanism")
+
+
 def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
     """The dataset that a table of few records is.
 
@@ -354,9 +377,7 @@ def _dataset(table: Table, query: Invariant, space: DatasetSpace) -> Dataset:
             raise errors.NotInSpaceError(space.name, "has no dataset of members alone")
         return space.dataset([[lists[name][table.codes[name][row]] for name in order] for row in range(len(table))])
     except (errors.NotInSpaceError, KeyError):  # the message may quote a record
-        rule = f"has the columns {', '.join(lists)}, and {query} reads more of the space {space.name}"
-        advice = "give a folder with households.* and persons.*, or another unit of the mechanism"
-        raise errors.TableError("table", rule, advice) from None
+        raise _unread(lists, query, space) from None
 
 
 def _unit(columns: set[str], space: DatasetSpace) -> str:

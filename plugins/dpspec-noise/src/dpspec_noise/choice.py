@@ -45,7 +45,7 @@ from dpspec.plugin import (
     number,
     tables,
 )
-from dpspec_noise.additive import counts_of_queries, true_answers
+from dpspec_noise.additive import check_members, counts_of_queries, true_answers
 
 if TYPE_CHECKING:
     import numpy as np
@@ -108,6 +108,9 @@ class _OfOneTable(Mechanism):
         if cells > LISTED:
             raise errors.NotEnumerableError(f"mechanism {self.name}", f"chooses among {LISTED:,} cells at most", value=cells)
         self.labels(space)
+
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        check_members(table, (self.query,), space)
 
     def counted(self, dataset: Dataset, space: DatasetSpace) -> dict[str, int]:
         """The counts by the labels of their cells."""

@@ -38,6 +38,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    tables,
     workers,
 )
 from dpspec_noise.gaussian import Geometric
@@ -270,6 +271,9 @@ class Filtered(Mechanism):
         where = dict(self.where)
         return found.restated(of=self.mechanism, by=self, views=lambda view: view.restricted(where))
 
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
+        return (self.mechanism,)
+
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         """What the mechanism reads, of the records that meet the condition."""
         read = grammar.counts_read(self.mechanism, attributes, self.left(space))
@@ -346,6 +350,9 @@ class Parallel(Mechanism):
         composed = self.composed()
         return composed.structure(space).restated(of=composed, by=self)
 
+    def published_mechanisms(self) -> tuple[Mechanism, ...]:
+        return tuple(part.mechanism for part in self.parts)
+
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return self.composed().counts_read(attributes, space)
 
@@ -413,11 +420,15 @@ class BoundedContributions(Mechanism):
     def check_release(self, space: DatasetSpace) -> None:
         self.mechanism.check_release(space)
 
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        if not isinstance(table, Table) or table.members is None:
+            raise errors.TableError("table", "has records without members", "give households together with their persons")
+
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """What the mechanism releases about the larger records with the members that are left of each."""
         self.check(space)
-        if table.members is None:
-            raise errors.TableError("table", "has records without members", "give households together with their persons")
+        self.check_table(table, space)
+        assert table.members is not None  # noqa: S101 - checked
         left = self._left(table.members.table, table.members.owner)
         return _tables_of(self.mechanism.run(table.with_members(left), space, run))
 

@@ -213,6 +213,8 @@ def _from_structure(mechanism: Mechanism, space: DatasetSpace, level: Fraction) 
     structure = _structure(mechanism, space)
     if structure is None or structure.reads or not structure.publishes_views or structure.is_sampled:
         return None
+    if _sizes(structure, space) != _sizes_of_others(mechanism, space):  # it counts some records, and answers all cells
+        return None
     noisy: list[tuple[Marginal, Any, int]] = []
     unknown: list[tuple[str, str]] = []
     for stated in structure.views:
@@ -253,6 +255,19 @@ def _publishes_counts(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, grammar.PublishesOthers) and grammar.states_itself(mechanism, "published_mechanisms"):
         return all(map(_publishes_counts, mechanism.published_mechanisms()))
     return grammar.states_itself(mechanism, "count_law")
+
+
+def _sizes(structure: grammar.Structure, space: DatasetSpace) -> list[int | None]:
+    """How many cells the tables of a structure have."""
+    return [_cells(view.table, space) for view in structure.views]
+
+
+def _sizes_of_others(mechanism: Mechanism, space: DatasetSpace) -> list[int | None]:
+    """The same of the mechanisms whose releases a mechanism publishes; its own where it publishes none."""
+    if isinstance(mechanism, grammar.PublishesOthers):
+        return [size for one in mechanism.published_mechanisms() for size in _sizes_of_others(one, space)]
+    structure = _structure(mechanism, space)
+    return [] if structure is None else _sizes(structure, space)
 
 
 def _of_noise(table: Marginal, noise: Any, size: int | None, level: Fraction, of_all: Fraction | None) -> NumberAccuracy:
@@ -307,7 +322,7 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
     found: list[NumberAccuracy] = []
     unknown: list[tuple[str, str]] = []
     for attributes in mechanism.counted_tables(space):
-        table = Marginal(attributes=tuple(attributes), unit=space.units[0])
+        table = Marginal(attributes=tuple(attributes), unit=grammar.counted_unit(mechanism, space))
         laws_of = [mechanism.count_law(attributes, true, space) for true in range((LARGEST_COUNT if last is None else last) + 1)]
         known = [None if law is None else _errors(law, true) for true, law in enumerate(laws_of)]
         complete = [one for one in known if one is not None]
@@ -326,7 +341,7 @@ def _from_count_laws(mechanism: Mechanism, space: DatasetSpace, level: Fraction)
 
 def _last_count(mechanism: Mechanism, space: DatasetSpace) -> int | None:
     """A true count such that the errors of all others are among those of counts up to it; None where no such one is known."""
-    largest = blocks.sizes_of(space)[1]
+    largest = blocks.sizes_of(space)[1] if grammar.counted_unit(mechanism, space) == space.units[0] else None
     if isinstance(mechanism, grammar.CountErrors) and grammar.states_itself(mechanism, "last_count"):
         last = mechanism.last_count(space)
         if last <= MOST_COUNTS:
@@ -379,7 +394,7 @@ def _margin(law: Mapping[int, Fraction], level: Fraction) -> int:
 
 
 def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, progress: Progress) -> Accuracy:
-    """The accuracy of the tables of one and two attributes of released records, from runs on them.
+    """The accuracy of the tables of one and two attributes of released records, and of their members, from runs on them.
 
     Args:
         known: what is known without runs.
@@ -394,20 +409,42 @@ def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, p
     if not isinstance(mechanism, grammar.ExchangesValues):
         return known
     place = order_statistic(runs, known.level)
-    names = [a.name for a in released.attributes if a.name != MEMBERS]
-    wanted = [chosen for size in (1, 2) for chosen in itertools.combinations(names, size)]
-    start = {chosen: released.counts(chosen) for chosen in wanted}
-    off: dict[tuple[str, ...], list[dict[tuple[str, ...], int]]] = {chosen: [] for chosen in wanted}
+    wanted = _simulated_tables(released, space)
+    start = _counts_of(released, wanted)
+    off: dict[Marginal, list[dict[tuple[str, ...], int]]] = {table: [] for table in wanted}
     for run in range(runs):
-        drawn = mechanism.release(released, space, randomness.SeededRandomness(seed + run))
-        for chosen in wanted:
-            counts = drawn.counts(chosen)
-            moved = {cell: counts.get(cell, 0) - start[chosen].get(cell, 0) for cell in {*counts, *start[chosen]}}
-            off[chosen].append({cell: by for cell, by in moved.items() if by})
+        drawn = _counts_of(mechanism.release(released, space, randomness.SeededRandomness(seed + run)), wanted)
+        for table in wanted:
+            before, after = start[table], drawn[table]
+            moved = {cell: after.get(cell, 0) - before.get(cell, 0) for cell in {*after, *before}}
+            off[table].append({cell: by for cell, by in moved.items() if by})
         progress(run + 1, runs)
-    named = ((str(Marginal(attributes=chosen, unit=space.units[0])), chosen) for chosen in wanted)
-    found = tuple(_of_runs(name, off[chosen], len(start[chosen]), place) for name, chosen in named)
+    found = tuple(_of_runs(str(table), off[table], _cells(table, space), place) for table in wanted)
     return attrs.evolve(known, tables=found, unknown=(), runs=runs)
+
+
+def _simulated_tables(released: Table, space: DatasetSpace) -> list[Marginal]:
+    """All tables of one and two attributes of the records; of their members those that have an attribute of a member."""
+    own = [a.name for a in released.attributes if a.name != MEMBERS]
+    found = [Marginal(attributes=chosen, unit=space.units[0]) for chosen in _ones_and_twos(own)]
+    if released.members is not None:
+        inner = [a.name for a in released.members.table.attributes]
+        chosen_inner = (chosen for chosen in _ones_and_twos([*own, *inner]) if not set(own).issuperset(chosen))
+        found += [Marginal(attributes=chosen, unit=space.units[1]) for chosen in chosen_inner]
+    return found
+
+
+def _ones_and_twos(names: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    return itertools.chain.from_iterable(itertools.combinations(names, size) for size in (1, 2))
+
+
+def _counts_of(records: Table, wanted: Sequence[Marginal]) -> dict[Marginal, dict[tuple[str, ...], int]]:
+    """The counts of tables, of the records or of their members."""
+    units = {table.unit for table in wanted}
+    held = dict.fromkeys(units, records)
+    if records.members is not None:
+        held = {unit: records if unit == wanted[0].unit else records.of_members() for unit in units}
+    return {table: held[table.unit].counts(table.attributes) for table in wanted}
 
 
 def order_statistic(runs: int, level: Fraction) -> int:
@@ -427,7 +464,7 @@ def order_statistic(runs: int, level: Fraction) -> int:
     return min(int(binom.ppf(float(level) + 1e-12, runs, float(level))) + 1, runs)
 
 
-def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int, place: int) -> NumberAccuracy:
+def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int | None, place: int) -> NumberAccuracy:
     """The largest margin, deviation and bias of the cells of a table that some run moved."""
     by_cell = [[run.get(cell, 0) for run in moved] for cell in {cell for run in moved for cell in run}]
     margins = [sorted(map(abs, offs))[place - 1] for offs in by_cell]
@@ -559,10 +596,11 @@ _MARGIN = re.compile(r"margin(_[0-9]+)?")
 
 
 def _queries(known: Accuracy) -> dict[str, Marginal]:
-    """The tables of counts that the mechanism answers, by their words."""
-    mechanism = known.document.mechanism
+    """The tables of counts that the mechanism answers and whose accuracy is known, by their words."""
+    mechanism, named = known.document.mechanism, {one.table for one in known.tables}
     structure = None if mechanism is None else _structure(mechanism, known.document.spec.space)
-    return {str(view.table): view.table for view in (() if structure is None else structure.views) if _counts(view)}
+    counted = (view.table for view in (() if structure is None else structure.views) if _counts(view))
+    return {str(table): table for table in counted if str(table) in named}
 
 
 def _counts(view: grammar.View) -> bool:

@@ -519,6 +519,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             reading.enter_context(one.unchanged())
         given = _read(table, sources, document, mechanism, unit, registry, options, workers, plan)
         _check_records(given, document.spec, unit)
+        grammar.check_table(mechanism, given, space)
         place.open()
         guard = GuardedRun(options.guard)
         try:

@@ -50,7 +50,7 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
         rows.add_row(Text("sha256", FAINT), file["sha256"])
     if "utility" in data:
         tables = data["utility"]["tables"]
-        worst = max(tables, key=lambda table: table["mape"], default=None)
+        worst = max((table for table in tables if table["cells"]), key=lambda table: table["mape"], default=None)
         range_of = (
             ""
             if worst is None

@@ -61,7 +61,7 @@ class Distance:
         unit: what the table counts.
         attributes: the attributes of the table.
         cells: how many of its cells are not empty in truth.
-        mape: the mean absolute percentage error over these, in percent.
+        mape: the mean absolute percentage error over these, in percent; None where there are none.
         mean_absolute_error: the mean of |M_c - N_c| over all cells.
         largest_error: the largest |M_c - N_c|.
         hidden: how many cells the release does not show; they are in none of these numbers.
@@ -70,7 +70,7 @@ class Distance:
     unit: str
     attributes: tuple[str, ...]
     cells: int
-    mape: float
+    mape: float | None
     mean_absolute_error: float
     largest_error: int
     hidden: int = 0
@@ -146,7 +146,7 @@ def _distance(unit: str, names: Sequence[str], true: Any, released: Any) -> Dist
         unit=unit,
         attributes=tuple(names),
         cells=len(cells),
-        mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else 0.0,
+        mape=float(100 * np.mean(error[cells] / true[cells])) if len(cells) else None,
         mean_absolute_error=float(error.mean()),
         largest_error=int(error.max()),
     )
@@ -221,17 +221,17 @@ def picture(found: list[Distance]) -> str:
     """One bar for the MAPE of each table, the largest first, as SVG."""
     from xml.sax.saxutils import escape
 
-    ranked = sorted(found, key=lambda d: -d.mape)[:40]
-    largest = max((d.mape for d in ranked), default=0.0) or 1.0
+    ranked = sorted(((one, one.mape) for one in found if one.mape is not None), key=lambda pair: -pair[1])[:40]
+    largest = max((mape for _, mape in ranked), default=0.0) or 1.0
     step, left, width = 22, 300, 420
     bars = []
-    for place, distance in enumerate(ranked):
-        y, length = 64 + place * step, width * distance.mape / largest
+    for place, (distance, mape) in enumerate(ranked):
+        y, length = 64 + place * step, width * mape / largest
         label = escape(f"{distance.unit}: {' x '.join(distance.attributes)}")
         bars.append(
             f'<text x="{left - 8}" y="{y + 12}" text-anchor="end">{label}</text>'
             f'<rect x="{left}" y="{y}" width="{length:.1f}" height="15" fill="#4477aa"/>'
-            f'<text x="{left + length + 6:.1f}" y="{y + 12}">{distance.mape:.3g} %</text>'
+            f'<text x="{left + length + 6:.1f}" y="{y + 12}">{mape:.3g} %</text>'
         )
     height = 80 + step * len(ranked)
     return (

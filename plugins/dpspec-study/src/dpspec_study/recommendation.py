@@ -149,14 +149,20 @@ def _reason(best: StudiedDesign, rest: Sequence[StudiedDesign], question: Questi
     named = METRICS[question.metric].split(",")[0]
     if not rest:
         return f"the only design with a verified promise and a bounded risk; its {named} is {error_text(best.point.error)}"
-    second = rest[0]
     shown = f"{error_text(best.point.error)}, against " + ", ".join(
         f"{error_text(one.point.error)} of {one.name}" for one in rest
     )
-    high, low = best.point.error.high, second.point.error.low
-    if (best.point.error.runs or second.point.error.runs) and (high is None or low is None or high >= low):
-        return f"its {named} is {shown}; the difference to {second.name} is within the error of the simulation"
+    unsure = [one.name for one in rest if _may_be_equal(best.point.error, one.point.error)]
+    if unsure:
+        return f"its {named} is {shown}; the difference to {' and '.join(unsure)} is within the error of the simulation"
     return f"the smallest {named} of {count(len(rest) + 1, 'design')} with a verified promise at this risk: {shown}"
+
+
+def _may_be_equal(least: ErrorFound, other: ErrorFound) -> bool:
+    """Whether a simulation does not show which of two errors is the smaller one."""
+    if not (least.runs or other.runs):
+        return False
+    return least.high is None or other.low is None or least.high >= other.low
 
 
 def _risk_in_words(question: Question) -> str:

@@ -26,7 +26,7 @@ from typing import Any, TypeAlias
 
 import attrs
 from dpspec_disclosure.design_risk import WORST
-from dpspec_disclosure.tradeoff import Tradeoff, TradePoint
+from dpspec_disclosure.tradeoff import Tradeoff, TradePoint, outer_end
 from dpspec_report.page import document as html_document
 
 import dpspec as dp
@@ -275,7 +275,8 @@ class _Work:
             return Margins(design=design.name, reason="; ".join(one["reason"] for one in found["unknown"]))
         (one, *_) = found.value.tables
         ends = [None if bracket is None else exact.rounded_up(bracket.upper, 6) for bracket in (one.margin, one.margin_of_all)]
-        worst = "the largest over true counts from 0 to 200" if one.source == "counts" else ""
+        counts = "all true counts" if one.is_of_all_counts else "true counts from 0 to 200"
+        worst = f"the largest over {counts}" if one.source == "counts" else ""
         reason = "; ".join(filter(None, (worst, one.note)))
         return Margins(design=design.name, margin=ends[0], margin_of_all=ends[1], reason=reason)
 
@@ -389,7 +390,7 @@ def study_data(found: Study, question: str | None) -> dict[str, Any]:
         "cells": found.cells,
         "recommended": None if found.best is None else found.best.name,
         "recommendation": list(found.recommendation),
-        "designs": [_design_data(one, margin, asked) for one, margin in zip(found.designs, found.margins, strict=True)],
+        "designs": [design_data(one, margin, asked) for one, margin in zip(found.designs, found.margins, strict=True)],
         "determined_by_the_swap": (
             None if found.determined is None else dict(zip(("records", "undecided", "of"), found.determined, strict=True))
         ),
@@ -399,16 +400,18 @@ def study_data(found: Study, question: str | None) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _design_data(one: StudiedDesign, margin: Margins, asked: Question) -> dict[str, Any]:
+def design_data(one: StudiedDesign, margin: Margins, asked: Question) -> dict[str, Any]:
+    """A design as data; both ends of its risk are rounded outward."""
     error, risk = one.point.error, one.point.risks[WORST]
     value = risk.value
+    bounds = [] if value is None else [outer_end(value.lower, -1), outer_end(value.upper, 1)]
     return {
         "name": one.name,
         "parameter": one.proposal.varied or None,
         "value": None if one.value is None else str(one.value),
         "outcome": one.report.word.word,
         "verdict": one.verdict,
-        "risk": None if value is None else {"sense": risk.sense, "bounds": [float(value.lower), float(value.upper)]},
+        "risk": None if value is None else {"sense": risk.sense, "bounds": bounds},
         "error": {"kind": error.kind, "value": error.value, "runs": error.runs, "cells_left_out": error.left_out},
         "margin_95": margin.margin,
         "recommendable": not one.why_not(asked.risk),

@@ -514,6 +514,10 @@ class CountTables(TableRelease):
         """The tables."""
         return self.tables
 
+    def counted_unit(self, space: DatasetSpace) -> str:
+        """The unit."""
+        return self.unit
+
     def publishes(self, attributes: Iterable[str]) -> bool:
         """Whether one of the tables has exactly these attributes."""
         return set(attributes) in map(set, self.tables)

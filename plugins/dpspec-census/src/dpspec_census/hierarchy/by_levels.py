@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from dpspec.plugin import Mask, Randomness
+    from dpspec.plugin.releases import Countable
 else:
     np = late_module("numpy")
 
@@ -264,6 +265,10 @@ class TopdownByLevels(Mechanism):
             limits = len(table.edits) + sum(len(fixed.groups) for fixed in table.invariants)
             found += nodes[-1] * limits * _PER_BOUND + sum(nodes) * _PER_NODE
         return found
+
+    def check_table(self, table: Countable, space: DatasetSpace) -> None:
+        if isinstance(table, Table):
+            self._given(table)
 
     def _given(self, table: Table) -> dict[str, Records]:
         found: dict[str, Records] = {self.unit: table.batches}

@@ -29,6 +29,7 @@ from dpspec.plugin import (
     Mechanism,
     Randomness,
     Table,
+    workers,
 )
 from dpspec.plugin.judges import (
     MEMBERS,
@@ -45,7 +46,8 @@ from dpspec_code.automatic.generator import EnumeratingGenerator
 def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dataset, Any], Hashable]:
     """`(dataset, generator) -> output`: the mechanism's `release` on the dataset as a table.
 
-    The output is a dataset of the space where the released columns are its attributes, and the released rows otherwise.
+    The output is a dataset of the space where the released columns are its attributes, and the released rows otherwise. Of
+    several tables, it is the rows of each.
 
     >>> from dpspec.plugin import Marginal, UnorderedRecords, grammar
     >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
@@ -61,8 +63,10 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
 
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)
-        after = _released(mechanism, table, space, generator)
+        after, *others = _released(mechanism, table, space, generator)
         rows = tuple(after.records())
+        if others:
+            return rows, *(tuple(one.records()) for one in others)
         if after.attributes != attributes:
             return rows
         try:
@@ -99,17 +103,23 @@ class ReleaseCode(Mechanism):
         return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset), read=False)
 
 
-def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> Table:
+def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> list[Table]:
     """One release; while choices are enumerated an error ends the enumeration, for release code may not fail."""
     if type(generator) is not EnumeratingGenerator:
-        return mechanism.release(table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
+        return _tables(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
     try:
-        return mechanism.release(table, space, EnumeratedSource(generator))
+        return _tables(mechanism, table, space, EnumeratedSource(generator))
     except DpspecError as fault:
         generator.give_up(fault)
     except Exception as problem:
         rule = f"raised {type(problem).__name__} in release(): {problem}"
         generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
+
+
+def _tables(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Randomness) -> list[Table]:
+    """All tables that a release of the mechanism writes."""
+    made = mechanism.run(table, space, workers.Run(source=source))
+    return [*made.tables.values(), *(stream.joined() for stream in made.streams.values())]
 
 
 class EnumeratedSource(Randomness, PlacedRandomness):

@@ -45,6 +45,7 @@ from dpspec.plugin import (
     ln,
     number,
     params,
+    tables,
     workers,
 )
 from dpspec_flavours.secrets.spaces import DataLawSpace, Secrets
@@ -233,7 +234,7 @@ class Subsampled(Mechanism):
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """What the mechanism releases about a sample, which is drawn exactly and not kept."""
         self.check_release(space)
-        self._check_rows(table, space)
+        self.check_table(table, space)
         if self.size is None:
             kept = rational_coins(run.source, self.rate or Fraction(0), len(table))
         else:
@@ -243,7 +244,7 @@ class Subsampled(Mechanism):
         # What is reported with the tables may state what is fixed of all records, and not of a sample.
         return workers.Output(tables=made.tables, streams=made.streams)
 
-    def _check_rows(self, table: Table, space: DatasetSpace) -> None:
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
         """Refuse a table of the members of records: a sample has whole records."""
         names, outer = {a.name for a in table.attributes}, space.units[0]
         if any({a.name for a in space.attributes_of(unit)} == names for unit in space.units[1:]):

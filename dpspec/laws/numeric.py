@@ -14,7 +14,7 @@ from flint import arb, ctx, fmpz
 
 from dpspec.base.exact import Number
 from dpspec.base.log_linear import ball, bits
-from dpspec.base.work import spend
+from dpspec.base.work import counted, spend
 
 _MOST_BITS = 1 << 15
 _LARGEST_ROOT = 64
@@ -146,15 +146,30 @@ def binomial_tail(trials: int, probability: Fraction, least: int, precision: int
         return _from(trials, probability, least)
 
 
+_WORK_OF_A_TERM = 2
+"""Units of work of a term of a tail."""
+_MOST_EXACT_TRIALS = 1 << 16
+"""The binomial coefficient of more trials is enclosed: as a whole number it has nearly as many bits."""
+_MOST_TERMS = 1 << 17
+"""So many terms of a tail are added; the rest of it is enclosed."""
+
+
 def _from(trials: int, probability: Fraction, least: int) -> arb:
     """The sum from a term on; where the terms fall they do so at least geometrically."""
     odds = ball(probability / (1 - probability))
-    term = arb(fmpz.bin_uiui(trials, least)) * ball(probability) ** least * ball(1 - probability) ** (trials - least)
+    term = _coefficient(trials, least) * ball(probability) ** least * ball(1 - probability) ** (trials - least)
     total, negligible = arb(0), arb(2) ** -ctx.prec
-    for place in range(least, trials + 1):
+    for place in counted(range(least, trials + 1), _WORK_OF_A_TERM):
         total += term
         ratio = odds * (trials - place) / (place + 1)
         term *= ratio
-        if ratio < 1 and term < total * negligible:
+        if ratio < 1 and (term < total * negligible or place - least > _MOST_TERMS):
             return total + hull(arb(0), (term / (1 - ratio)).upper())
     return total
+
+
+def _coefficient(trials: int, chosen: int) -> arb:
+    if trials <= _MOST_EXACT_TRIALS:
+        return arb(fmpz.bin_uiui(trials, chosen))
+    logs = (arb(number + 1).lgamma() for number in (trials, chosen, trials - chosen))
+    return (next(logs) - next(logs) - next(logs)).exp()

@@ -550,6 +550,17 @@ def test_a_pessimistic_accountant_lies_above(accountant, times):
             assert value <= float(ours.hockey_stick(epsilon - times * step).upper) + 1e-12
 
 
+@pytest.mark.parametrize("trials", [10**6, 10**9, 10**12])
+def test_tails_of_very_many_trials_are_enclosed_in_limited_work(trials: int) -> None:
+    """The binomial coefficient of a billion trials has nearly a billion bits; the far end of a long tail is enclosed."""
+    least = trials // 3 + math.isqrt(trials)
+    with limited(1_000_000):
+        tail = binomial_tail(trials, Fraction(1, 3), least, 64)
+    wanted = stats.binom.sf(least - 1, trials, 1 / 3)
+    assert float(tail.lower()) - 1e-9 <= wanted <= float(tail.upper()) + 1e-9
+    assert float(tail.rad()) < (1e-15 if trials <= 10**9 else 1e-2)
+
+
 @pytest.mark.parametrize(("times", "epsilon"), [(300, "20"), (1000, "1"), (3000, "-2")])
 def test_a_grid_against_binomial_tails(times, epsilon):
     """A curve far out, in the middle and left of 0."""

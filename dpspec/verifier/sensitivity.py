@@ -674,8 +674,8 @@ class Sensitivity:
     def _is_seen_one_by_one(self, view: View) -> bool:
         """Whether the changes of several members at once are not those of the cells of a table.
 
-        They are not where parts of the table are counted. Nor where a coarser table may be published and few members may lie in one
-        cell: the members of a larger record that are in different cells may then be in one cell of the coarser table.
+        They are not where parts of the table are counted. Nor where a coarser table may be published and few members may lie in
+        one cell: the members of a larger record that are in different cells may then be in one cell of the coarser table.
         """
         return bool(view.parts()) or (view.may_be_coarser and view.most_in_cell(self.spec.space) is not None)
 

@@ -288,7 +288,8 @@ def test_members_who_may_not_be_in_one_cell_are_in_one_cell_of_a_coarser_table(c
     near = Neighbour(relation=AddRemove(unit="household"))
     assert verify_claim(bounded, rho_claim(over, near, "3/5")).outcome is not Outcome.VERIFIED
     held = verify_claim(bounded, rho_claim(over, near, 1))
-    assert held.outcome is Outcome.VERIFIED and held.constant.upper == 1
+    assert held.outcome is Outcome.VERIFIED
+    assert held.constant.upper == 1
     refuted = verify_claim(bounded, rho_claim(over, near, "1/2"))
     assert refuted.witness is None or refuted.witness.divergence.lower <= refuted.witness.divergence.upper
 

@@ -336,8 +336,8 @@ def risk(
         mechanism: whose own law is shown; without it, that of the file.
         registry: where the name is looked up; without it, among all installed plugins.
         universe_of: a table (a file, a registered name or a data frame), or a release's report: the budget is that of its
-            universe, where budgets differ by universe, and the mechanism's own numbers are those of its universe, where a
-            theorem gives them.
+            universe, where budgets differ by universe, and the mechanism's own numbers are those of its universe, where they
+            are known: by a theorem, or, where budgets differ, from the pairs of datasets in it.
         secret: attributes of one record, in place of an attacker: only datasets that differ there are compared. Which answers of
             the mechanism react follows from how it is made.
         move: attributes of the largest unit, such as the block of a household: only datasets are compared in which one unit has
@@ -407,16 +407,24 @@ def risk(
     named = () if model is None else model.named_datasets()
     about = quick_standing(document, registry, also=[document.spec.space.dataset(dataset) for dataset in named])
     pairs, scope = farthest_pairs(run, document.spec, about)
-    with evidence(pairs, meant, scope):
+
+    def apart(report: RiskReport) -> RiskReport:
+        """Where budgets differ by universe, with what is known of the mechanism in all of them in rows of their own."""
+        if spec is document.spec or run is None:
+            return report
+        with evidence(pairs, scope=scope):
+            return engine.apart_from_all(report, engine.risk(spec, report.attacker, run))
+
+    with evidence(pairs, meant, scope, is_inside=spec is not document.spec):
         if model is not None:
-            report = engine.risk(spec, model, run)
+            report = apart(engine.risk(spec, model, run))
             if meant is not None and run is not None and nearest_pairs(run, spec) is not None:
                 with evidence(pairs, scope=scope):
                     report = engine.beside_worst(report, engine.risk(spec, model, run))
                 report = _beside_table(report, document, universe_of)
             return attrs.evolve(report, about=(document, about))
         found = engine.panel(spec, engine.panel_of(known), run)
-    return attrs.evolve(found, reports=tuple(attrs.evolve(report, about=(document, about)) for report in found.reports))
+    return attrs.evolve(found, reports=tuple(attrs.evolve(apart(report), about=(document, about)) for report in found.reports))
 
 
 def document_at(document: SpecDocument, universe_of: GivenTable, registry: Registry | None = None) -> SpecDocument:
@@ -491,8 +499,12 @@ def _about_change(
     distance = farthest_asked(spec, asked, pair.distance)
     given = {"levels": list(SECRET_LEVELS), "distance": str(distance), **settings, "attributes": list(pair.attributes)}
     model = engine.attacker_of(registry, "attribute-restricted", given)
-    with evidence([pair.pair], dataset, scope, complete=pair.is_worst and not change), asked_about(asked):
+    complete, differs = pair.is_worst and not change, spec is not document.spec
+    with evidence([pair.pair], dataset, scope, complete=complete, is_inside=differs), asked_about(asked):
         report = engine.risk(spec, model, mechanism)
+        if differs:
+            with evidence([pair.pair], scope=scope, complete=complete):
+                report = engine.apart_from_all(report, engine.risk(spec, model, mechanism))
     if exchange:
         report = attrs.evolve(report, rows=_of_exchanged(report.rows, spec, pair))
     return attrs.evolve(report, about=(document, quick_standing(document, registry)))

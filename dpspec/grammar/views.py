@@ -58,6 +58,10 @@ class View(Promising, ABC):
         """
         return ()
 
+    may_be_coarser: bool = False
+    """True when a coarser table may be published in place of the view's own. One record never moves more of its answers; several
+    members of a larger record do not either, where all of them may lie in one cell."""
+
     on_sample: bool = False
     """True when the view draws its own sample of the records, so that a record takes part with a probability below 1."""
 
@@ -186,13 +190,16 @@ class NoisyCount(View):
         table: the cells.
         noise: the law of an answer whose true value is n. It is a location family, the law of n + W for one law of W; the
             divergence of two answers depends on the difference of their counts only.
+        may_be_coarser: whether the table that is published may be a coarser one, with the same noise on each of its cells.
     """
 
     table: Marginal
     noise: Callable[[int], Law]
+    may_be_coarser: bool = False
 
     def data(self) -> JsonData:
-        return {**super().data(), "noise": law_data(self.noise(0))}
+        coarser = {"may_be_coarser": True} if self.may_be_coarser else {}
+        return {**super().data(), "noise": law_data(self.noise(0)), **coarser}
 
     def changed(self, counts: CountChanges) -> tuple[Case, ...]:
         return (tuple(self.shifted(change) for change in counts),)
@@ -201,9 +208,11 @@ class NoisyCount(View):
         """The laws of an answer whose true value changes by so much."""
         return self.noise(max(-change, 0)), self.noise(max(change, 0))
 
-    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case:
+    def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> Case | None:
         ours, theirs = Counter(before), Counter(after)
         cells = moved(ours, theirs)
+        if self.may_be_coarser and max(Counter(theirs[cell] > ours[cell] for cell in cells).values(), default=0) > 1:
+            return None  # several cells grow, or shrink, which may be one cell of the table that is published
         laws = {count: self.noise(count) for count in {side[cell] for side in (ours, theirs) for cell in cells}}
         return tuple((laws[ours[cell]], laws[theirs[cell]]) for cell in cells)
 
@@ -280,6 +289,10 @@ class OfView(View):
     @property
     def most(self) -> int | None:  # type: ignore[override]
         return self.view.most
+
+    @property
+    def may_be_coarser(self) -> bool:  # type: ignore[override]
+        return self.view.may_be_coarser
 
     @property
     def tells_more_by_more(self) -> bool:

@@ -54,6 +54,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.table_counts import Countable
 from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout, fitted
+from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
 
 Place = tuple[tuple[str, str], ...]
 """The parameters at which a quantity is measured."""
@@ -262,6 +263,29 @@ def beside_worst(found: RiskReport, worst: RiskReport) -> RiskReport:
             continue
         rows.append(attrs.evolve(row, at=(*row.at, ("universe", "of this table"))))
         rows.append(RiskRow(quantity=row.quantity, at=(*row.at, ("universe", "the worst")), worst=(), own=own))
+    return attrs.evolve(found, rows=tuple(rows))
+
+
+def apart_from_all(found: RiskReport, everywhere: RiskReport) -> RiskReport:
+    """The report on the universe of one table, with the mechanism's numbers for all universes in rows of their own.
+
+    Where budgets differ by universe, the worst case is that of one universe, and what is true of the mechanism somewhere may be
+    above it. A number of the mechanism is about this universe where it changes with the universe that is named, in its value or
+    in the scope of its theorem. Candidates that published facts distinguish are not of one universe anyway.
+
+    Args:
+        found: the report on the universe of a table.
+        everywhere: the same without a universe; of it only the mechanism's own numbers are taken.
+    """
+    others = {(row.quantity, row.at): row.own for row in everywhere.rows}
+    rows: list[RiskRow] = []
+    for row in found.rows:
+        is_inside = dict(row.at).get("candidates") not in (DISTINGUISHED, UNPROMISED)
+        if not (row.worst and row.own and is_inside and row.own == others.get((row.quantity, row.at))):
+            rows.append(row)
+            continue
+        rows.append(attrs.evolve(row, own=()))
+        rows.append(RiskRow(quantity=row.quantity, at=(*row.at, ("universe", "the worst")), worst=(), own=row.own))
     return attrs.evolve(found, rows=tuple(rows))
 
 

@@ -7,13 +7,13 @@ from the structure of the mechanism. Where none applies, the smallest datasets o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
 import attrs
 
-from dpspec.base.errors import AttackerMisfitError, DpspecError
+from dpspec.base.errors import AttackerMisfitError, DpspecError, NotReachedError
 from dpspec.base.exact import INFINITY, Number, NumberLike, number
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.space import Dataset, Pair
@@ -39,12 +39,14 @@ class Evidence:
         dataset: the dataset whose universe is meant; None for all universes.
         scope: a description of the pairs, in words.
         complete: whether no candidates in question have a larger divergence.
+        is_inside: whether pairs of datasets are compared only in a universe that holds the dataset, since budgets differ.
     """
 
     pairs: tuple[Pair, ...] = ()
     dataset: Dataset | None = None
     scope: str = FARTHEST
     complete: bool = False
+    is_inside: bool = False
 
 
 _EVIDENCE: ContextVar[Evidence] = ContextVar("evidence", default=Evidence())  # noqa: B039 - it is frozen
@@ -52,10 +54,12 @@ _EVIDENCE: ContextVar[Evidence] = ContextVar("evidence", default=Evidence())  # 
 
 @contextmanager
 def evidence(
-    pairs: Iterable[Pair] = (), dataset: Dataset | None = None, scope: str = FARTHEST, *, complete: bool = False
-) -> Iterator[None]:
+    pairs: Iterable[Pair] = (), dataset: Dataset | None = None, scope: str = FARTHEST, *, complete: bool = False,
+    is_inside: bool = False,
+) -> Iterator[None]:  # fmt: skip
     """Provide evidence to attackers inside a `with` block; see `Evidence`."""
-    token = _EVIDENCE.set(Evidence(pairs=tuple(pairs), dataset=dataset, scope=scope, complete=complete))
+    found = Evidence(pairs=tuple(pairs), dataset=dataset, scope=scope, complete=complete, is_inside=is_inside)
+    token = _EVIDENCE.set(found)
     try:
         yield
     finally:
@@ -81,12 +85,36 @@ def own_pairs(
         NotReachedError, NotEnumerableError, NoFormulaError: as `pairs_within` and `CandidatePairs.compare`.
     """
     reach, keep = number(distance, "distance"), asked_for(keep)
+    inside = _inside(spec)
     if datasets is None and not is_small(spec):
-        for found in (_by_theorem(mechanism, spec, reach, keep), _by_proof(mechanism, spec, reach, keep)):
+        for found in (_by_theorem(mechanism, spec, reach, keep), _by_proof(mechanism, spec, reach, keep, inside)):
             if found is not None:
                 return found
     looked = pairs_within(spec, reach, datasets)
+    if inside is not None:
+        kept = tuple(pair for pair in looked.pairs if inside(*pair))
+        if not kept:
+            rule = f"holds no two datasets of the universe that is meant within distance {reach}, among those that were checked"
+            raise NotReachedError("space", rule, "ask about a larger distance, or about another universe")
+        scope = f"{looked.scope}, of these {len(kept):,} in the universe that is meant"
+        looked = attrs.evolve(looked, pairs=kept, scope=scope)
     return (looked if keep is None else looked.only(keep)).compare(mechanism, spec)
+
+
+def _inside(spec: PrivacySpec) -> KeptPair | None:
+    """Whether two datasets are in a universe with the one that is meant; None where they may be in any."""
+    known = _EVIDENCE.get()
+    if known.dataset is None or not known.is_inside:
+        return None
+    meant = frozenset(spec.multiverse.labels(known.dataset, spec.space))
+    held: dict[Dataset, frozenset[Hashable]] = {}
+
+    def labels(dataset: Dataset) -> frozenset[Hashable]:
+        if dataset not in held:
+            held[dataset] = meant.intersection(spec.multiverse.labels(dataset, spec.space))
+        return held[dataset]
+
+    return lambda left, right: not labels(left).isdisjoint(labels(right))
 
 
 def nearest_pairs(mechanism: Mechanism, spec: PrivacySpec) -> ComparedPairs | None:
@@ -123,7 +151,9 @@ def _by_theorem(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Ke
     return attrs.evolve(found, above=(), distance=reach) if found.pairs else None
 
 
-def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: KeptPair | None) -> ComparedPairs | None:
+def _by_proof(
+    mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: KeptPair | None, inside: KeptPair | None
+) -> ComparedPairs | None:  # fmt: skip
     """The pairs of a proof; where their distance is too large, pairs of one of the datasets and the empty one."""
     structure = structure_of(mechanism, spec)
     if structure is None or structure.is_sampled:
@@ -138,6 +168,8 @@ def _by_proof(mechanism: Mechanism, spec: PrivacySpec, reach: Number, keep: Kept
         if not 0 < far <= reach or not spec.multiverse.share_universe(left, right, spec.space):
             continue
         if keep is not None and not (keep(left, right) or keep(right, left)):
+            continue
+        if inside is not None and not inside(left, right):
             continue
         pair = pair_of_views(structure, spec, left, right)
         if pair is not None:

@@ -553,7 +553,7 @@ class Sensitivity:
         """The possible changes of one view of smaller records by itself."""
         view, seen = self._inner(self.steps.unit)[place], self._member_views[place]
         ways = None if seen is None else seen.ways
-        if seen is None or ways is None or ways > MOST_CASES or view.parts():
+        if seen is None or ways is None or ways > MOST_CASES or self._is_seen_one_by_one(view):
             raise TooManySituationsError
         changes = seen.changes(outer, kept=kept, is_added=is_added)
         return [SeenChange(case) for counts in changes for case in self._moved(view, counts)]
@@ -661,7 +661,7 @@ class Sensitivity:
         groups: dict[object, tuple[list[CountChanges], list[View]]] = {}
         for view, seen, sides in zip(self._inner(self.steps.unit), self._member_views, outer, strict=True):
             ways = None if seen is None else seen.ways
-            if seen is None or ways is None or ways > limit or view.parts():
+            if seen is None or ways is None or ways > limit or self._is_seen_one_by_one(view):
                 return None
             changes = seen.changes(sides, kept=kept, is_added=is_added)
             look = frozenset(view.table.attributes) - set(seen.outer.attributes), view.table.where, sides[2]  # the same cells
@@ -670,6 +670,14 @@ class Sensitivity:
             [case for counts in changes for case in _together([self._moved(view, counts) for view in views])]
             for changes, views in groups.values()
         ]
+
+    def _is_seen_one_by_one(self, view: View) -> bool:
+        """Whether the changes of several members at once are not those of the cells of a table.
+
+        They are not where parts of the table are counted. Nor where a coarser table may be published and few members may lie in
+        one cell: the members of a larger record that are in different cells may then be in one cell of the coarser table.
+        """
+        return bool(view.parts()) or (view.may_be_coarser and view.most_in_cell(self.spec.space) is not None)
 
     @cached_property
     def _member_views(self) -> list[MemberView | None]:

@@ -14,16 +14,22 @@ from typing import Any
 import pytest
 from dpspec_census.swap_budget import StratumRate, SwappingBudget
 from dpspec_checker.check import check_derivation
+from dpspec_divergences import HammingOrdered, SymmetricDifference
+from dpspec_flavours.networks.graphs import Graphs, NodeDistance
+from dpspec_flavours.networks.points import Metric, MetricPoints
+from dpspec_flavours.streams.elements import WeightDistance, WeightedRecords
 
 from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.base.params import define
+from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import FiniteLaw
 from dpspec.reason.search import derive
 from dpspec.verifier.exhaustive import verify
@@ -224,3 +230,38 @@ def test_other_standards_from_pure_privacy_two_apart() -> None:
     assert derive(premise, spec(PERSONS, HAMMING, d_pr("total-variation"), multiverse=SWAPPED, value="2/5")) is not None
     assert derive(premise, spec(PERSONS, HAMMING, d_pr("total-variation"), multiverse=SWAPPED, value="39/100")) is None
     assert premise.output_divergence == MULT
+
+
+# --- distances of another kind of space -----------------------------------------------------------------
+
+GRAPHS, POINTS = Graphs(nodes=("a", "b", "c")), MetricPoints(grid=[2, 2])
+KINDS: dict[str, tuple[Any, Any, Any, Marginal]] = {
+    "graphs": (GRAPHS, NodeDistance(), SymmetricDifference(unit="edge"), Marginal(attributes=(), unit="edge")),
+    "points": (
+        POINTS, Metric(norm="manhattan"), HammingOrdered(unit="location"), Marginal(attributes=(), unit="location"),
+    ),
+    "weights": (
+        WeightedRecords(values=("e", "f"), weights=("1/2", 1)), WeightDistance(), SymmetricDifference(unit="record"),
+        Marginal(attributes=(), unit="record"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_distances_of_another_kind_of_space_are_compared_inside_universes(kind: str) -> None:
+    """They are about graphs, points or weights, and were asked about a universe of these: `compare` ended with an error."""
+    space, own, other, published = KINDS[kind]
+    promises = [
+        PrivacySpec(
+            space=space, multiverse=LevelSets(invariants=(published,)), input_divergence=distance, output_divergence=MULT,
+            budget=UniformBudget(parameter="epsilon", value=4),
+        )
+        for distance in (own, other)
+    ]  # fmt: skip
+    found = compare(*promises)
+    pairs = [
+        pair for universe in promises[0].multiverse.universes(space) for pair in itertools.combinations(universe.datasets, 2)
+    ]
+    for answer, before, after in ((found.forward, own, other), (found.backward, other, own)):
+        is_implied = all(before.distance(*pair, space) <= after.distance(*pair, space) for pair in pairs)
+        assert answer.answer is (Answer.IMPLIES if is_implied else Answer.SEPARATED)

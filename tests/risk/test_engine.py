@@ -9,9 +9,9 @@ import attrs
 import numpy as np
 import pytest
 from dpspec_attackers.tester import FrequentistTester
-from dpspec_divergences import HammingOrdered, Mult
+from dpspec_divergences import Hamming, HammingOrdered, Mult
 from dpspec_flavours.streams.personal import PersonalisedResponse
-from dpspec_noise import RandomisedResponse
+from dpspec_noise import Geometric, RandomisedResponse
 
 import dpspec as dp
 from dpspec.base.errors import (
@@ -22,10 +22,11 @@ from dpspec.base.errors import (
     PluginContractError,
     TableError,
 )
-from dpspec.base.exact import Bracket, ln
+from dpspec.base.exact import Bracket, ln, number
 from dpspec.base.work import spend
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.multiverse import ExplicitUniverses, Trivial
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
@@ -267,3 +268,78 @@ def test_a_table_that_is_no_dataset_of_the_space_has_no_numbers(tmp_path, space,
     ):
         with pytest.raises(DpspecError, match=r"must have a size in|cannot be read as a dataset"):
             asked()
+
+
+# --- budgets that differ by universe, and a table -------------------------------------------------------
+
+
+def women_counted(published=None):
+    """The answers of the women are counted, and the numbers of women and men are published: nothing is learnt about men alone."""
+    people = UnorderedRecords(
+        attributes=(Attribute(name="sex", categories=("f", "m")), Attribute(name="answer", categories=("a", "b"))), most=2
+    )
+    known = LevelSets(invariants=(published or Marginal(attributes=("sex",)),))
+    held = {universe.label: universe.datasets for universe in known.universes(people)}
+    has_women = {label: any(record[0] == "f" for dataset in datasets for record in dataset) for label, datasets in held.items()}
+    values = tuple((label, ln(4) if is_so else number(0)) for label, is_so in has_women.items())
+    promise = PrivacySpec(
+        space=people, multiverse=known, input_divergence=Hamming(), output_divergence=Mult(),
+        budget=BudgetTable(parameter="epsilon", values=values),
+    )  # fmt: skip
+    women = Marginal(attributes=("answer",), where={"sex": ("f",)})
+    return promise, Geometric(queries=(women,), ratio="1/2")
+
+
+MEN, BOTH = "sex,answer\nm,a\nm,b\n", "sex,answer\nf,a\nm,b\n"
+
+
+@pytest.mark.parametrize(("table", "power"), [(MEN, "1/20"), (BOTH, "1/5")])
+@pytest.mark.parametrize("asked", [{"attacker": "tester"}, {"secret": ["answer"]}])
+def test_the_numbers_of_a_mechanism_in_the_universe_of_a_table_are_within_its_budget(table, power, asked, tmp_path):
+    """The budget is that of the table's universe: what the mechanism shows in another one was beyond it, of a verified claim."""
+    promise, mechanism = women_counted()
+    assert verify(mechanism, promise).outcome is Outcome.VERIFIED
+    (tmp_path / "table.csv").write_text(table)
+    report = dp.risk(promise, **asked, mechanism=mechanism, universe_of=str(tmp_path / "table.csv"))
+    assert not report.exceeded
+    rows = [row for row in report.rows if row.worst and dict(row.at).get("level") == "1/20"]
+    (row,) = [row for row in rows if dict(row.at).get("candidates") != "distinguished by what is published"]
+    (worst,), (own,) = row.worst, row.own
+    assert own.value == Bracket.exactly(number(power))
+    assert worst.value.lower <= number(power) <= worst.value.upper
+
+
+def test_the_panel_compares_no_universe_with_the_budget_of_another_one(tmp_path):
+    promise, mechanism = women_counted()
+    (tmp_path / "table.csv").write_text(MEN)
+    panel = dp.risk(promise, mechanism=mechanism, universe_of=str(tmp_path / "table.csv"))
+    assert not panel.exceeded
+    assert [report.attacker.name for report in panel.reports if any(row.own for row in report.rows)] == ["strongest", "tester"]
+
+
+class OfAllUniverses(Fixed):
+    """Does not ask for pairs of one universe."""
+
+    name = "of-all-universes"
+
+    def under(self, mechanism, spec):
+        return (said(number(1), relation=Sense.EQUALS),)
+
+
+def test_a_number_of_all_universes_is_not_next_to_the_budget_of_one(tmp_path):
+    promise, mechanism = women_counted()
+    (tmp_path / "table.csv").write_text(MEN)
+    attacker = OfAllUniverses((said(number("1/20")),))
+    report = dp.risk(promise, attacker, mechanism=mechanism, universe_of=str(tmp_path / "table.csv"))
+    assert not report.exceeded
+    assert [(bool(row.worst), bool(row.own), dict(row.at).get("universe")) for row in report.rows] == [
+        (True, False, None), (False, True, "the worst"),
+    ]  # fmt: skip
+
+
+def test_no_pair_in_the_universe_of_a_table_leaves_the_mechanism_open(tmp_path):
+    promise, mechanism = women_counted(Marginal(attributes=("answer",), where={"sex": ("m",)}))
+    (tmp_path / "table.csv").write_text(MEN)
+    report = dp.risk(promise, "tester", mechanism=mechanism, universe_of=str(tmp_path / "table.csv"))
+    assert not report.exceeded
+    assert any(side == "mechanism" and "the universe that is meant" in reason for side, reason in report.unknown)

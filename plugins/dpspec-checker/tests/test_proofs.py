@@ -20,7 +20,7 @@ from dpspec_checker import numbers
 from dpspec_checker.errors import DerivationFileError
 from dpspec_checker.noise import divergence_below, response, two_laws
 from dpspec_checker.numbers import Rejected, UnknownFormula
-from dpspec_checker.proofs import check_proof, check_proofs
+from dpspec_checker.proofs import _of_members, check_proof, check_proofs
 from dpspec_checker.universes import _parts, determined
 from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
@@ -633,3 +633,16 @@ def test_samples_that_views_draw_are_not_rechecked_and_never_called_wrong():
         assert found["sensitivity"].reason == "a view of kind RepeatedView is not known here"
         spoken = json.loads(json.dumps(obligation).replace("with probability 1/100", "with probability 1/1000"))
         assert {step.rule for step in check_proof(spoken) if step.status == "wrong"} == {"words"}
+
+
+def test_members_in_different_cells_are_not_counted_where_a_coarser_table_may_be_published():
+    """At most one of a household in each cell may be two in one cell of the coarser table: what the cells see is no bound."""
+    space = {"type": "households", "household": [], "person": [{"name": "sex", "count": 2}], "members": 2}
+    noise = {"family": "DiscreteGaussianLaw", "center": "0", "variance": "5/2"}
+    view = {"kind": "NoisyCount", "table": {"attributes": ["sex"], "unit": "person", "where": {}}, "noise": noise}
+    limit = {"contributions": [{"most": None, "in_cell": 1, "by": ["sex"], "where": {}}]}
+    ((two_cells,),) = _of_members([({**view, **limit}, "comes")], space)
+    assert sum(two_cells.values()) == 2
+    assert _of_members([({**view, "may_be_coarser": True}, "comes")], space) == _of_members([(view, "comes")], space)
+    with pytest.raises(UnknownFormula, match="coarser"):
+        _of_members([({**view, **limit, "may_be_coarser": True}, "comes")], space)

@@ -9,8 +9,10 @@ from fractions import Fraction
 import pytest
 from dpspec_census import Safetab, SafetabGeometric
 from dpspec_census.safetab.design import Planned
-from dpspec_divergences import DNor, Hamming, Mult
+from dpspec_divergences import AddRemove, DNor, Hamming, Mult, Neighbour, SymmetricDifference
+from dpspec_noise import BoundedContributions
 
+from dpspec import PrivacySpec, Trivial, UniformBudget
 from dpspec.base.exact import INFINITY, number
 from dpspec.base.params import define, evolve
 from dpspec.blocks.records import Households, UnorderedRecords
@@ -260,3 +262,41 @@ def test_tables_that_spend_what_the_choice_has_spent_already_are_refuted(make):
     wrong = Spendthrift(populations=honest.populations, levels=honest.levels, budget=honest.budget)
     assert judged(honest, over).outcome is Outcome.VERIFIED
     assert judged(wrong, over).outcome is Outcome.REFUTED
+
+
+# --- tables that are coarser than the cells of the structure ------------------------------------------
+
+
+def of_everybody(tables, thresholds):
+    """The total of all persons, which chooses one of the tables: variance 10 for the total, 5/2 for a cell."""
+    level = {"population": "all", "share": 1, "choice": "1/5", "tables": tables, "thresholds": thresholds}
+    return Safetab(populations=[{"name": "all", "most": 1, "groups": [{"name": "all"}]}], levels=[level], budget="1/2")
+
+
+def rho_claim(over, distance, rho):
+    return PrivacySpec(
+        space=over, multiverse=Trivial(), input_divergence=distance, output_divergence=DNor(),
+        budget=UniformBudget(parameter="rho", value=rho),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("categories", [2, 2_000])
+def test_members_who_may_not_be_in_one_cell_are_in_one_cell_of_a_coarser_table(categories):
+    """A household of two persons of different sex moves the total by 2, not two cells by 1: 4/20 + 4/5 and not 4/20 + 2/5."""
+    over = Households(household=[{"name": "block", "count": 1}], person=[{"name": "sex", "count": categories}], members=2)
+    bounded = BoundedContributions(mechanism=of_everybody([[], ["sex"]], [3]), in_cell=1, by=("sex",))
+    near = Neighbour(relation=AddRemove(unit="household"))
+    assert verify_claim(bounded, rho_claim(over, near, "3/5")).outcome is not Outcome.VERIFIED
+    held = verify_claim(bounded, rho_claim(over, near, 1))
+    assert held.outcome is Outcome.VERIFIED
+    assert held.constant.upper == 1
+    refuted = verify_claim(bounded, rho_claim(over, near, "1/2"))
+    assert refuted.witness is None or refuted.witness.divergence.lower <= refuted.witness.divergence.upper
+
+
+def test_the_law_on_several_persons_does_not_contradict_the_structure():
+    """Two women who differ by age are in one cell of the table by sex: the right claim ended with an error that blamed it."""
+    people = UnorderedRecords(attributes=[{"name": "sex", "count": 2}, {"name": "age", "count": 2}])
+    mechanism = of_everybody([["sex"], ["age"], []], [3, 9])
+    for distance, rho in ((SymmetricDifference(), "1/4"), (Hamming(), "2/5")):
+        assert verify_claim(mechanism, rho_claim(people, distance, rho)).outcome is Outcome.VERIFIED

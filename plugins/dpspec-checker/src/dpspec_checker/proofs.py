@@ -639,6 +639,8 @@ def _of_members(moved: list[tuple[JsonTable, str]], space: JsonTable) -> list[li
     found = []
     for how, look, views in groups.values():
         cells, most, in_cell = counted_members(views[0], look, space)
+        if in_cell < most and any(view.get("may_be_coarser") for view in views):
+            raise UnknownFormula("members that are in different cells may be in one cell of the coarser table that is published")
         shifts = shifts_of_members(how, cells, most, in_cell)
         noises = [noise_text(view["noise"]) for view in views]
         found.append([Counter((noise, shift) for noise in noises for shift in one) for one in shifts])

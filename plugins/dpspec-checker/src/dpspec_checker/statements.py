@@ -61,7 +61,8 @@ DATA_KEYS = {
 """The data of each step that is known here. Any other key may be a hypothesis: a step with one is not rechecked."""
 
 VIEW_KEYS: dict[str, tuple[str, ...]] = {
-    "NoisyCount": ("noise",), "Report": ("laws",), "NoisyDistinct": ("noise",), "NoisySum": ("noise", "least", "most"),
+    "NoisyCount": ("noise", "may_be_coarser"), "Report": ("laws",), "NoisyDistinct": ("noise",),
+    "NoisySum": ("noise", "least", "most"),
     "Chosen": ("cells", "rate"), "NoisyLargest": ("cells", "rate", "noise_name"),
     "FirstAboveThreshold": ("query_scale", "threshold_scale"), "ShownCounts": ("ratio", "threshold"),
     "CountMeanSketch": ("epsilon", "width", "hashes", "telling"),

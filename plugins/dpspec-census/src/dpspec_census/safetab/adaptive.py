@@ -169,8 +169,8 @@ class AdaptiveTables(Mechanism):
         """The noise of both stages, for the `structure` of a class whose noise has the same shape around every count.
 
         Whatever table a noisy total chooses, a change of one person moves no more of its cells than of the cells by all
-        attributes that some table looks at; and what is published is computed from these answers. None where a person may be in
-        more groups than count, so that which of them count depends on the others.
+        attributes that some table looks at (`View.may_be_coarser`). None where a person may be in more groups than count, so that
+        which of them count depends on the others.
         """
         views = []
         for planned in self.plan():
@@ -183,7 +183,7 @@ class AdaptiveTables(Mechanism):
                     total = Marginal(attributes=place, unit=self.unit, where=group.where)
                     views.append(grammar.NoisyCount(total, planned.choosing.noise))
                 cells = Marginal(attributes=looked, unit=self.unit, where=group.where)
-                views.append(grammar.NoisyCount(cells, planned.filling.noise))
+                views.append(grammar.NoisyCount(cells, planned.filling.noise, may_be_coarser=len(planned.level.tables) > 1))
         return grammar.Structure(views=tuple(views), publishes_views=False)
 
     def one(self, planned: Planned, found: Counted) -> Law:

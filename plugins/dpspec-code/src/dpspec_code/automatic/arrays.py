@@ -120,15 +120,24 @@ def _extreme(values: Any, *, least: bool) -> Any:
 def _clipped(value: Any, low: Any, high: Any) -> Any:
     if type(value) is np.ndarray:
         return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
-    whole = all(one is None or isinstance(_sample(one), (int, np.integer)) for one in (value, low, high))
-    kind: Any = np.int64 if whole else np.float64
-    if low is not None and value < low:
-        return kind(low)
-    return kind(high) if high is not None and value > high else value
+    kind = _kind_of(one for one in (value, low, high) if one is not None)
+    number, low, high = (None if one is None else _of_kind(one, kind) for one in (value, low, high))
+    if low is not None and number < low:
+        return low
+    return high if high is not None and number > high else number
 
 
-def _sample(value: Any) -> Any:
-    return value.sample if type(value) is NoisyNumber else value
+def _of_kind(value: Any, kind: type[np.int64 | np.float64]) -> Any:
+    """A number as one of numpy's of a type."""
+    return next(iter(_asarray([value], kind)))
+
+
+def _of_numpy(value: Any) -> Any:
+    """A number as numpy takes it: one of Python's becomes one of 64 bits."""
+    sample = value.sample if type(value) is NoisyNumber else value
+    if isinstance(sample, np.generic) or not isinstance(sample, (int, float)):
+        return value
+    return _of_kind(value, np.int64 if isinstance(sample, int) else np.float64)
 
 
 def _summed(values: Any) -> Any:
@@ -263,11 +272,12 @@ _MOVING = frozenset({
     "column_stack", "concatenate", "flip", "roll", "tile", "copy",
 })  # fmt: skip
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
+              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs,
+              "fabs": lambda number: abs(_of_kind(number, np.float64)),
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
 _OF_NUMBERS = frozenset({
     "round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh",
-    "square", "sign", "float64",
+    "square", "sign",
 })  # fmt: skip
 """Functions of numpy, and methods of the same names, that look at each number by itself."""
 _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
@@ -277,8 +287,8 @@ _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in
 
 
 def _by_part(function: Any, *given: Any) -> Any:
-    """function of each number, in arrays of one shape."""
-    arrays = np.broadcast_arrays(*(_boxed(one) for one in given))
+    """A function of numpy of each number, in arrays of one shape."""
+    arrays = np.broadcast_arrays(*(_boxed(one if type(one) in (list, tuple, np.ndarray) else _of_numpy(one)) for one in given))
     parts = [function(*one) for one in zip(*(array.ravel() for array in arrays), strict=True)]
     return parts[0] if not arrays[0].shape else array_of(parts, arrays[0].shape)
 
@@ -326,6 +336,8 @@ def answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
         return found if found is NotImplemented else np.int64(found)
     if left:
         return NotImplemented
+    if function is np.float64:
+        return args[0].applied(np.float64, "float", args) if len(args) == 1 and type(args[0]) is NoisyNumber else NotImplemented
     if name in _OF_ARRAYS:
         return _OF_ARRAYS[name](*args)
     if name in _OPERATORS:

@@ -605,8 +605,9 @@ WRITES = frozenset({
 
 @functools.lru_cache(maxsize=1 << 10)
 def writes(code: types.CodeType) -> bool:
-    """Whether code changes what outlives it."""
-    return any(one.opname in WRITES for one in dis.get_instructions(code))
+    """Whether code, or code inside it, changes what outlives it."""
+    inside = (one for one in code.co_consts if isinstance(one, types.CodeType))
+    return any(one.opname in WRITES for one in dis.get_instructions(code)) or any(map(writes, inside))
 
 
 def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:

@@ -325,6 +325,8 @@ class NoisyNumber(Placeholder):
             return _of_shares(other, self).compared(0, below=turned != negated, relation=relation)
         if type(other) is WeightedUniform:
             return NotImplemented
+        if type(other) is np.ndarray and not other.ndim:
+            return self._compared(other[()], relation, negated=negated, turned=turned)
         if type(other) is np.ndarray:
             flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
             return np.array(flat, dtype=np.bool_).reshape(other.shape).copy()  # an array of its own, as numpy's
@@ -435,6 +437,8 @@ class NoisyNumber(Placeholder):
             return _of_shares(left, self)
         if Uniform in (type(left), type(right)) and function is operator.mul:
             return WeightedUniform(right if type(right) is Uniform else left, self, self.expression, ())
+        if any(type(one) is np.ndarray and not one.ndim for one in (left, right)):  # numpy makes a number of it
+            return function(*(one[()] if type(one) is np.ndarray else one for one in (left, right)))
         for one, turned in ((left, False), (right, True)):
             if type(one) is np.ndarray or (type(one) is list and self._makes_array_of(one)):
                 other, listed = left if turned else right, one if isinstance(one, list) else one.ravel()

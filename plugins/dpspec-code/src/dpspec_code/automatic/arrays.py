@@ -43,6 +43,23 @@ def holds_drawn(value: Any, depth: int = 3) -> bool:
     return False
 
 
+class _OtherTypeError(Exception):
+    """A value is none of which numpy makes an array of 64 bits."""
+
+
+_HELD = (int, float, bool, np.bool_, np.int64, np.float64)
+"""Types of the plain numbers of which numpy makes an array of 64 bits, next to drawn ones: of a text it makes one of texts, of
+None or a fraction one of objects, of integers without a sign one of doubles."""
+
+
+def _held(parts: Iterable[Any]) -> list[Any]:
+    """Some numbers, of which numpy makes an array of 64 bits."""
+    listed = list(parts)
+    if any(type(part) not in (NoisyNumber, *_HELD) for part in listed):
+        raise _OtherTypeError
+    return listed
+
+
 def _listed(values: Any) -> list[Any]:
     """The numbers of an array or a list, as numpy would hold them."""
     parts = (values if type(values) is np.ndarray else _asarray(values)).ravel()
@@ -52,17 +69,21 @@ def _listed(values: Any) -> list[Any]:
 
 def _kind_of(parts: Iterable[Any]) -> type[np.int64 | np.float64]:
     """The type of the numbers of an array of such numbers: integers of 64 bits where all are whole, else doubles."""
-    listed = list(parts)
+    listed = _held(parts)
     for part in listed:
         if type(part) is NoisyNumber and type(part.sample) is FloatOrInteger:  # what is done with the array depends on it
             part.path.refuse(NotEnumerableError("an array", "has numbers whose type the data decide", "give it a dtype"))
-    samples = (part.sample if type(part) is NoisyNumber else part for part in listed)
-    return np.int64 if all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples) else np.float64
+    samples = [part.sample if type(part) is NoisyNumber else part for part in listed]
+    if not all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples):
+        return np.float64
+    if any(type(part) is int and not -(1 << 63) <= part < 1 << 63 for part in listed):
+        raise _OtherTypeError
+    return np.int64
 
 
 def _asarray(values: Any, kind: type | None = None) -> Any:
     """The numbers as an array of a type, or of that which numpy would choose."""
-    parts = list(values.ravel() if type(values) is np.ndarray else _flat(values))
+    parts = _held(values.ravel() if type(values) is np.ndarray else _flat(values))
     if type(values) is np.ndarray and kind is None:
         return values.copy()
     made = _kind_of(parts) if kind is None else kind
@@ -134,10 +155,8 @@ def _of_kind(value: Any, kind: type[np.int64 | np.float64]) -> Any:
 
 def _of_numpy(value: Any) -> Any:
     """A number as numpy takes it: one of Python's becomes one of 64 bits."""
-    sample = value.sample if type(value) is NoisyNumber else value
-    if isinstance(sample, np.generic) or not isinstance(sample, (int, float)):
-        return value
-    return _of_kind(value, np.int64 if isinstance(sample, int) else np.float64)
+    is_of_numpy = isinstance(value.sample if type(value) is NoisyNumber else value, (np.int64, np.float64, np.bool_))
+    return value if is_of_numpy else _of_kind(value, _kind_of([value]))
 
 
 def _summed(values: Any) -> Any:
@@ -300,6 +319,8 @@ def _larger(function: Any, *given: Any) -> Any:
 
 
 def _boxed(value: Any) -> Any:
+    if type(value) is np.ndarray and value.dtype not in (np.dtype(object), *map(np.dtype, _HELD)):
+        raise _OtherTypeError
     if type(value) in (list, tuple, np.ndarray):
         return _asarray(value) if type(value) is not np.ndarray else value
     box = np.empty((), dtype=object)
@@ -307,10 +328,17 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
-    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None
-) -> Any:
+def answered(function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None) -> Any:
     """function(*given, **options) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
+    try:
+        return _answered(function, name, given, options)
+    except _OtherTypeError:
+        return NotImplemented
+
+
+def _answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
+    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None
+) -> Any:
     if id(function) in _PLAIN and not options:
         made = next((one for one in given if type(one) is NoisyNumber), None)
         return NotImplemented if made is None else made.applied(function, name, given)

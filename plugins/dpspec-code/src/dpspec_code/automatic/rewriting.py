@@ -381,7 +381,7 @@ class _Rewriter(ast.NodeTransformer):
         """Whether it is a variable of the function."""
         return bool(self.own) and name in self.own[-1]
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         step, held = added_to(node), self._held(node.target)
         if step is not None and self._numbers(step[0]):
             return self._grown(node, step, in_place=True)
@@ -413,7 +413,7 @@ class _Rewriter(ast.NodeTransformer):
         made = _ask("changed", node, before, self.visit(node.value), sign)
         return [held, ast.copy_location(ast.Assign(targets=[ast.copy_location(target, node.target)], value=made), node)]
 
-    def _kept(self, value: ast.expr) -> tuple[ast.stmt, ast.Name]:
+    def _kept(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
         """The assignment of a value to a variable of its own, and this variable."""
         named, again = self._evaluated_once(value)
         return ast.copy_location(ast.Expr(value=named), value), again

@@ -184,6 +184,25 @@ def test_functions_of_numpy_give_numbers_of_numpy(size: int) -> None:
     assert told(tree.on((0,) * size)) == done(numbers_of_numpy, (0,) * size)
 
 
+def filled_like_a_sum_of_floats(x, rng):
+    sums = np.array([sum(v / 2 for v in x)])
+    found = np.zeros_like(sums)
+    found[0] = 0.5  # of integers where x is empty, as `sum` of nothing is 0
+    return 1000 * found[0] + rng.laplace()
+
+
+def largest_of_sums_of_floats(x, rng):
+    sums = np.array([sum(v / 2 for v in x if v > 0), sum(v / 4 for v in x if v > 0)])
+    return sums.sum() - sums[1] + rng.laplace(scale=4)
+
+
+def test_sums_of_floats_may_make_an_array_of_integers() -> None:
+    types = [np.zeros_like(np.array([sum(v / 2 for v in x)])).dtype.char for x in ([], [1])]
+    assert types == ["l", "d"]
+    assert "has numbers whose type the data decide" in str(proved(filled_like_a_sum_of_floats))
+    assert isinstance(proved(largest_of_sums_of_floats), Verdict)
+
+
 @pytest.mark.parametrize("function", [scaled_array, bins_times_a_power, filled_array], ids=lambda one: one.__name__)
 def test_where_the_space_bounds_the_records_the_bound_is_used(function: Any) -> None:
     size = dict(WRAPPING)[function]

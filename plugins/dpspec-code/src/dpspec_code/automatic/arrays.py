@@ -20,6 +20,7 @@ from dpspec.plugin.judges import NotEnumerableError
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, Applied
 from dpspec_code.automatic.noise import (
     FloatOrInteger,
+    FloatOrZero,
     NoisyNumber,
     WeightedUniform,
     array_of,
@@ -63,6 +64,8 @@ def _held(parts: Iterable[Any]) -> list[Any]:
 def _listed(values: Any) -> list[Any]:
     """The numbers of an array or a list, as numpy would hold them."""
     parts = (values if type(values) is np.ndarray else _asarray(values)).ravel()
+    if all(type(part) is NoisyNumber for part in parts):
+        return list(parts)
     kind = _kind_of(parts)
     return [part if type(part) is NoisyNumber else kind(part) for part in parts]
 
@@ -87,12 +90,20 @@ def _asarray(values: Any, kind: type | None = None) -> Any:
     if type(values) is np.ndarray and kind is None:
         return values.copy()
     made = _kind_of(parts) if kind is None else kind
+    if kind is None and made is np.float64 and all(map(_may_be_integer, parts)):
+        made = FloatOrInteger
     name = "int" if made is np.int64 else "float"
     found = np.empty(values.shape if type(values) is np.ndarray else _shape(values), dtype=object)
     flat = found.reshape(-1)
     for place, part in enumerate(parts):
         flat[place] = part.applied(made, name, [part]) if type(part) is NoisyNumber else made(part)
     return found
+
+
+def _may_be_integer(part: Any) -> bool:
+    """Whether a number is an integer, or a sum of floats, which is the integer 0 where there is nothing to sum."""
+    sample = part.sample if type(part) is NoisyNumber else part
+    return type(sample) is FloatOrZero or not isinstance(sample, float)
 
 
 def plain_like(values: Any) -> Any:
@@ -160,11 +171,10 @@ def _of_numpy(value: Any) -> Any:
 
 
 def _summed(values: Any) -> Any:
-    parts = _listed(values)
-    total: Any = _kind_of(parts)(0)
+    first, *parts = _listed(values)
     for part in parts:
-        total = total + part
-    return total
+        first = first + part
+    return first
 
 
 def _running(values: Any) -> Any:

@@ -184,6 +184,29 @@ def test_functions_of_numpy_give_numbers_of_numpy(size: int) -> None:
     assert told(tree.on((0,) * size)) == done(numbers_of_numpy, (0,) * size)
 
 
+def power_of_truth_values(x, rng):
+    return [((np.asarray(x) > 0) ** 2 * 100 + 100).sum() + rng.laplace(scale=200)]
+
+
+def integers_that_wrap_around_one_by_one(x, rng):
+    return [(np.array(x, dtype=np.int8) * 100 + 100).sum() + rng.laplace(scale=200)]
+
+
+@pytest.mark.parametrize("function", [power_of_truth_values, integers_that_wrap_around_one_by_one])
+def test_entries_are_computed_as_in_an_array(function: Any) -> None:
+    """A truth value of numpy to the power of 2 is an integer of 64 bits, and an array of them is one of 8 bits: 200 is -56."""
+    tree = whole_tree(function, spec_of(ValueLists(values=(0, 1), least=1), 1), most_paths=300)
+    assert told(tree.on((1, 0, 1))) == done(function, (1, 0, 1)) == ([-12.0], ["np.float64"])
+
+
+def test_a_sum_in_eight_bits_is_not_read_off() -> None:
+    def summed(x, rng):
+        return np.einsum("i->", (np.asarray(x) > 0) ** 2) / 1000 + rng.laplace()
+
+    assert summed([1] * 200, np.random.default_rng(0)) < summed([1] * 2, np.random.default_rng(0))
+    assert "narrow integers" in str(proved(summed))
+
+
 def filled_like_a_sum_of_floats(x, rng):
     sums = np.array([sum(v / 2 for v in x)])
     found = np.zeros_like(sums)

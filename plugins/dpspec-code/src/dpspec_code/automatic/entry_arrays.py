@@ -422,7 +422,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self.refuse("was used in a computation with more than one number")
         self.check_integers(function)
-        return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
+        return self.mapped(lambda kind: _of_one(function, [other, kind] if turned else [kind, other]))
 
     def __eq__(self, other: object) -> Any:
         return self._operated(operator.eq, other)

@@ -26,7 +26,7 @@ from dpspec.verifier.document import verify_function
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.functions import NamedFunction
 from dpspec.verifier.verdict import Outcome, Verdict
-from tests.attacks.plain import spec_of
+from tests.attacks.plain import done, spec_of, told
 
 
 def records(*values: Any, most: int | None = None) -> Any:
@@ -108,6 +108,14 @@ def integer_of_python_times_one_of_numpy(x, rng):
     return np.int64(10**16) * len(x) / 10**16 + rng.laplace()
 
 
+def product_of_numpy(x, rng):
+    return float(np.multiply(len(x), 10**16)) / 10**16 + rng.laplace()
+
+
+def negative_product_of_numpy(x, rng):
+    return float(np.negative(np.multiply(10**16, len(x)))) / 10**16 + rng.laplace()
+
+
 def counter_in_an_array(x, rng):
     return np.array([Counter(x)[1] * 2**58])[0] * 4 / 2**60 + rng.laplace()
 
@@ -148,6 +156,7 @@ WRAPPING = [
     (running_sum_of_bins, 32), (scalar_added, 923), (array_of_large_entries, 923), (filled_array, 93), (array_of_counts, 88),
     (integer_of_python_in_an_array, 16), (integer_of_python_times_one_of_numpy, 923), (counter_in_an_array, 8),
     (clipped_array, 10), (count_of_places, 8), (histogram_times_a_power, 32), (compared_after_wrapping, 923),
+    (product_of_numpy, 923), (negative_product_of_numpy, 923),
     (largest_after_wrapping, 32), (noise_of_integers_before, 32), (weights_after_wrapping, 64),
 ]  # fmt: skip
 
@@ -158,6 +167,63 @@ def test_no_proof_goes_beyond_the_integers_of_the_code(function: Any, size: int)
     found = proved(function)
     assert isinstance(found, str)
     assert f"fewer than {size} records only: numpy's int64 wraps around" in found
+
+
+def numbers_of_numpy(x, rng):
+    size, noise = len(x), rng.laplace(scale=8)
+    return [
+        np.add(size, noise), np.subtract(0.5, noise), np.divide(size, 2) + noise, np.clip(size, 0, 2) + noise,
+        np.where(size > 1, 0.25, 0.75) + noise, np.fabs(size) + noise, np.float64(size) + noise, np.maximum(size, 1.5) + noise,
+        float(np.clip(size, None, 3)) + noise, np.multiply(3, size) + noise, np.add(noise, [size, 1])[0],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 5])
+def test_functions_of_numpy_give_numbers_of_numpy(size: int) -> None:
+    tree = whole_tree(numbers_of_numpy, spec_of(ValueLists(values=(0, 1)), 1), most_paths=300)
+    assert told(tree.on((0,) * size)) == done(numbers_of_numpy, (0,) * size)
+
+
+def power_of_truth_values(x, rng):
+    return [((np.asarray(x) > 0) ** 2 * 100 + 100).sum() + rng.laplace(scale=200)]
+
+
+def integers_that_wrap_around_one_by_one(x, rng):
+    return [(np.array(x, dtype=np.int8) * 100 + 100).sum() + rng.laplace(scale=200)]
+
+
+@pytest.mark.parametrize("function", [power_of_truth_values, integers_that_wrap_around_one_by_one])
+def test_entries_are_computed_as_in_an_array(function: Any) -> None:
+    """A truth value of numpy to the power of 2 is an integer of 64 bits, and an array of them is one of 8 bits: 200 is -56."""
+    tree = whole_tree(function, spec_of(ValueLists(values=(0, 1), least=1), 1), most_paths=300)
+    assert told(tree.on((1, 0, 1))) == done(function, (1, 0, 1)) == ([-12.0], ["np.float64"])
+
+
+def test_a_sum_in_eight_bits_is_not_read_off() -> None:
+    def summed(x, rng):
+        return np.einsum("i->", (np.asarray(x) > 0) ** 2) / 1000 + rng.laplace()
+
+    assert summed([1] * 200, np.random.default_rng(0)) < summed([1] * 2, np.random.default_rng(0))
+    assert "narrow integers" in str(proved(summed))
+
+
+def filled_like_a_sum_of_floats(x, rng):
+    sums = np.array([sum(v / 2 for v in x)])
+    found = np.zeros_like(sums)
+    found[0] = 0.5  # of integers where x is empty, as `sum` of nothing is 0
+    return 1000 * found[0] + rng.laplace()
+
+
+def largest_of_sums_of_floats(x, rng):
+    sums = np.array([sum(v / 2 for v in x if v > 0), sum(v / 4 for v in x if v > 0)])
+    return sums.sum() - sums[1] + rng.laplace(scale=4)
+
+
+def test_sums_of_floats_may_make_an_array_of_integers() -> None:
+    types = [np.zeros_like(np.array([sum(v / 2 for v in x)])).dtype.char for x in ([], [1])]
+    assert types == ["l", "d"]
+    assert "has numbers whose type the data decide" in str(proved(filled_like_a_sum_of_floats))
+    assert isinstance(proved(largest_of_sums_of_floats), Verdict)
 
 
 @pytest.mark.parametrize("function", [scaled_array, bins_times_a_power, filled_array], ids=lambda one: one.__name__)

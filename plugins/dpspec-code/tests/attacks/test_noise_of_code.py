@@ -970,3 +970,37 @@ def test_no_bound_of_a_random_program_lies_below_what_is_seen() -> None:
             assert seen <= float(found) + 1e-9, (text, one, two, found, seen)
     print(f"{bounded} bounds, {loose} of them at least twice what was seen")
     assert bounded > 600
+
+
+# --- errors that are none of the code ----------------------------------------------------------------
+
+
+def root_of_noise(x, rng):
+    return math.sqrt(abs(rng.laplace()))
+
+
+def logarithm_of_noise(x, rng):
+    return math.log(abs(rng.laplace()) + 1)
+
+
+def root_of_noise_by_numpy(x, rng):
+    return np.sqrt(np.abs(rng.laplace()))
+
+
+def compared_with_a_large_power(x, rng):
+    return bool(np.exp(800 * rng.laplace()) > 1.0)
+
+
+@pytest.mark.parametrize(
+    ("function", "ends"),
+    [
+        (root_of_noise, ["a drawn float"] * 2),
+        (logarithm_of_noise, ["a drawn float"] * 2),
+        (root_of_noise_by_numpy, ["a drawn np.float64"] * 2),
+        (compared_with_a_large_power, ["False", "True"]),
+    ],
+)
+def test_no_function_of_noise_fails_where_its_law_is_read_off(function, ends):
+    """A number that stood for noise was drawn at random: functions raised errors and warned, by chance, as no real run does."""
+    for _ in range(12):
+        assert sorted(str(end.seen) for end, _ in enumerate_law(function, [0], symbolic=True).leaves) == ends

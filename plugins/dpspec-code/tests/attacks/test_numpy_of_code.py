@@ -8,9 +8,13 @@ has; what cannot be read off is refused. The oracle is numpy.
 from __future__ import annotations
 
 import random
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
+import dpspec as dp
+from dpspec.verifier.entry import verify_claim
 from tests.attacks.plain import done, module_of, read_off, told
 
 
@@ -233,3 +237,36 @@ def test_what_is_read_off_arrays_is_what_they_do(seed, tmp_path):
     count = {1: 300, 2: 1_500, 3: 8_000}[seed]
     read = judged(count, seed, tmp_path)
     assert count / 10 < read < count
+
+
+# --- arrays of numbers and of other things -----------------------------------------------------------
+
+SPECIAL = [1, 0, 1, 1, 0, 1]
+
+
+def text_next_to_noise(x, rng):
+    return np.array([rng.laplace(), "1" if x == SPECIAL else 1])[0]
+
+
+def nothing_next_to_noise(x, rng):
+    return np.array([rng.laplace(), None if x == SPECIAL else np.nan])[0]
+
+
+def fraction_next_to_noise(x, rng):
+    return np.array([rng.laplace(), Fraction(1) if x == SPECIAL else 1])[0]
+
+
+def integer_without_sign_next_to_noise(x, rng):
+    return np.array([rng.geometric(0.5) - rng.geometric(0.5), np.uint64(1) if x == SPECIAL else 1])[0]
+
+
+@pytest.mark.parametrize(
+    "function", [text_next_to_noise, nothing_next_to_noise, fraction_next_to_noise, integer_without_sign_next_to_noise]
+)
+def test_what_makes_an_array_of_another_type_is_not_overlooked(function):
+    """The noise has another type on one dataset of 64, which no crosscheck of eight of them needs to see."""
+    rng = np.random.default_rng(0)
+    types = {type(function(list(dataset), rng)) for dataset in ([0] * 6, [1] * 6, SPECIAL)}
+    assert len(types) == 2
+    claim = dp.spec(space=dp.bit_vectors(length=6), distance="hamming", standard="pure", epsilon=1)
+    assert verify_claim(function, claim, draws=2_000).outcome.value != "verified"

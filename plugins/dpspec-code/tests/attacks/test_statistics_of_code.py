@@ -54,6 +54,18 @@ def test_the_sensitivity_is_that_of_all_pairs(text, size, tmp_path):
     assert float(constant.lower) == pytest.approx(worst / 100, rel=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("text", "values", "size"), [("np.var(np.expm1(a))", (0.5, 1.5), 3), ("np.mean(127 - np.expm1(np.square(a)))", (0, 1), 2)]
+)
+def test_the_last_digits_of_a_pair_do_not_contradict_a_proof(text, values, size, tmp_path):
+    """The doubles of the pair lie farther apart than the exact numbers, by their last digits: the bound holds without it."""
+    body = f"a = np.array(x, dtype=float)\nreturn {text} + rng.laplace(0, 2.0)"
+    found = judged(claim(size, values=values), body, tmp_path, f"last_digits_{size}")
+    assert not isinstance(found, str), found
+    (result,) = found.universes
+    assert (found.outcome, result.constant.lower, result.attained) == (Outcome.VERIFIED, 0, None)
+
+
 CLIP = "a = np.clip(np.array(x, dtype=float), 0, 2)\n"
 PAIRS = [
     ("return np.median(a) + rng.laplace(0, 2.0)", "2.0", "1.9"),

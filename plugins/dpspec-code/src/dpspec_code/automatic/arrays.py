@@ -20,6 +20,7 @@ from dpspec.plugin.judges import NotEnumerableError
 from dpspec_code.automatic.formulas import CONTINUOUS, Affine, Applied
 from dpspec_code.automatic.noise import (
     FloatOrInteger,
+    FloatOrZero,
     NoisyNumber,
     WeightedUniform,
     array_of,
@@ -43,35 +44,66 @@ def holds_drawn(value: Any, depth: int = 3) -> bool:
     return False
 
 
+class _OtherTypeError(Exception):
+    """A value is none of which numpy makes an array of 64 bits."""
+
+
+_HELD = (int, float, bool, np.bool_, np.int64, np.float64)
+"""Types of the plain numbers of which numpy makes an array of 64 bits, next to drawn ones: of a text it makes one of texts, of
+None or a fraction one of objects, of integers without a sign one of doubles."""
+
+
+def _held(parts: Iterable[Any]) -> list[Any]:
+    """Some numbers, of which numpy makes an array of 64 bits."""
+    listed = list(parts)
+    if any(type(part) not in (NoisyNumber, *_HELD) for part in listed):
+        raise _OtherTypeError
+    return listed
+
+
 def _listed(values: Any) -> list[Any]:
     """The numbers of an array or a list, as numpy would hold them."""
     parts = (values if type(values) is np.ndarray else _asarray(values)).ravel()
+    if all(type(part) is NoisyNumber for part in parts):
+        return list(parts)
     kind = _kind_of(parts)
     return [part if type(part) is NoisyNumber else kind(part) for part in parts]
 
 
 def _kind_of(parts: Iterable[Any]) -> type[np.int64 | np.float64]:
     """The type of the numbers of an array of such numbers: integers of 64 bits where all are whole, else doubles."""
-    listed = list(parts)
+    listed = _held(parts)
     for part in listed:
         if type(part) is NoisyNumber and type(part.sample) is FloatOrInteger:  # what is done with the array depends on it
             part.path.refuse(NotEnumerableError("an array", "has numbers whose type the data decide", "give it a dtype"))
-    samples = (part.sample if type(part) is NoisyNumber else part for part in listed)
-    return np.int64 if all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples) else np.float64
+    samples = [part.sample if type(part) is NoisyNumber else part for part in listed]
+    if not all(isinstance(sample, (int, np.integer, np.bool_)) for sample in samples):
+        return np.float64
+    if any(type(part) is int and not -(1 << 63) <= part < 1 << 63 for part in listed):
+        raise _OtherTypeError
+    return np.int64
 
 
 def _asarray(values: Any, kind: type | None = None) -> Any:
     """The numbers as an array of a type, or of that which numpy would choose."""
-    parts = list(values.ravel() if type(values) is np.ndarray else _flat(values))
+    parts = _held(values.ravel() if type(values) is np.ndarray else _flat(values))
     if type(values) is np.ndarray and kind is None:
         return values.copy()
     made = _kind_of(parts) if kind is None else kind
+    if kind is None and made is np.float64 and all(map(_may_be_integer, parts)):
+        made = FloatOrInteger
     name = "int" if made is np.int64 else "float"
     found = np.empty(values.shape if type(values) is np.ndarray else _shape(values), dtype=object)
     flat = found.reshape(-1)
     for place, part in enumerate(parts):
         flat[place] = part.applied(made, name, [part]) if type(part) is NoisyNumber else made(part)
     return found
+
+
+def _may_be_integer(part: Any) -> bool:
+    """Whether a number is an integer, or a sum of floats, which is the integer 0 where there is nothing to sum."""
+    sample = part.sample if type(part) is NoisyNumber else part
+    return type(sample) is FloatOrZero or not isinstance(sample, float)
 
 
 def plain_like(values: Any) -> Any:
@@ -120,23 +152,29 @@ def _extreme(values: Any, *, least: bool) -> Any:
 def _clipped(value: Any, low: Any, high: Any) -> Any:
     if type(value) is np.ndarray:
         return array_of([_clipped(part, low, high) for part in _listed(value)], value.shape)
-    whole = all(one is None or isinstance(_sample(one), (int, np.integer)) for one in (value, low, high))
-    kind: Any = np.int64 if whole else np.float64
-    if low is not None and value < low:
-        return kind(low)
-    return kind(high) if high is not None and value > high else value
+    kind = _kind_of(one for one in (value, low, high) if one is not None)
+    number, low, high = (None if one is None else _of_kind(one, kind) for one in (value, low, high))
+    if low is not None and number < low:
+        return low
+    return high if high is not None and number > high else number
 
 
-def _sample(value: Any) -> Any:
-    return value.sample if type(value) is NoisyNumber else value
+def _of_kind(value: Any, kind: type[np.int64 | np.float64]) -> Any:
+    """A number as one of numpy's of a type."""
+    return next(iter(_asarray([value], kind)))
+
+
+def _of_numpy(value: Any) -> Any:
+    """A number as numpy takes it: one of Python's becomes one of 64 bits."""
+    is_of_numpy = isinstance(value.sample if type(value) is NoisyNumber else value, (np.int64, np.float64, np.bool_))
+    return value if is_of_numpy else _of_kind(value, _kind_of([value]))
 
 
 def _summed(values: Any) -> Any:
-    parts = _listed(values)
-    total: Any = _kind_of(parts)(0)
+    first, *parts = _listed(values)
     for part in parts:
-        total = total + part
-    return total
+        first = first + part
+    return first
 
 
 def _running(values: Any) -> Any:
@@ -263,11 +301,12 @@ _MOVING = frozenset({
     "column_stack", "concatenate", "flip", "roll", "tile", "copy",
 })  # fmt: skip
 _OPERATORS = {"add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs, "fabs": abs,
+              "true_divide": operator.truediv, "negative": operator.neg, "absolute": abs, "abs": abs,
+              "fabs": lambda number: abs(_of_kind(number, np.float64)),
               "less": operator.lt, "greater": operator.gt, "less_equal": operator.le, "greater_equal": operator.ge}  # fmt: skip
 _OF_NUMBERS = frozenset({
     "round", "around", "floor", "ceil", "rint", "trunc", "exp", "log", "log1p", "expm1", "sqrt", "sin", "cos", "tan", "tanh",
-    "square", "sign", "float64",
+    "square", "sign",
 })  # fmt: skip
 """Functions of numpy, and methods of the same names, that look at each number by itself."""
 _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in (
@@ -277,8 +316,8 @@ _PLAIN = frozenset(map(id, (float, int, round, *(getattr(math, name) for name in
 
 
 def _by_part(function: Any, *given: Any) -> Any:
-    """function of each number, in arrays of one shape."""
-    arrays = np.broadcast_arrays(*(_boxed(one) for one in given))
+    """A function of numpy of each number, in arrays of one shape."""
+    arrays = np.broadcast_arrays(*(_boxed(one if type(one) in (list, tuple, np.ndarray) else _of_numpy(one)) for one in given))
     parts = [function(*one) for one in zip(*(array.ravel() for array in arrays), strict=True)]
     return parts[0] if not arrays[0].shape else array_of(parts, arrays[0].shape)
 
@@ -290,6 +329,8 @@ def _larger(function: Any, *given: Any) -> Any:
 
 
 def _boxed(value: Any) -> Any:
+    if type(value) is np.ndarray and value.dtype not in (np.dtype(object), *map(np.dtype, _HELD)):
+        raise _OtherTypeError
     if type(value) in (list, tuple, np.ndarray):
         return _asarray(value) if type(value) is not np.ndarray else value
     box = np.empty((), dtype=object)
@@ -297,10 +338,17 @@ def _boxed(value: Any) -> Any:
     return box
 
 
-def answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
-    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None
-) -> Any:
+def answered(function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None = None) -> Any:
     """function(*given, **options) where some arguments are or hold drawn numbers; NotImplemented where it is not modelled."""
+    try:
+        return _answered(function, name, given, options)
+    except _OtherTypeError:
+        return NotImplemented
+
+
+def _answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
+    function: Any, name: str, given: Sequence[Any], options: dict[str, Any] | None
+) -> Any:
     if id(function) in _PLAIN and not options:
         made = next((one for one in given if type(one) is NoisyNumber), None)
         return NotImplemented if made is None else made.applied(function, name, given)
@@ -326,6 +374,8 @@ def answered(  # noqa: PLR0911, PLR0912 (one line per kind of function)
         return found if found is NotImplemented else np.int64(found)
     if left:
         return NotImplemented
+    if function is np.float64:
+        return args[0].applied(np.float64, "float", args) if len(args) == 1 and type(args[0]) is NoisyNumber else NotImplemented
     if name in _OF_ARRAYS:
         return _OF_ARRAYS[name](*args)
     if name in _OPERATORS:

@@ -422,7 +422,7 @@ class WholeList:  # noqa: PLW1641 (it has one, which refuses)
         if type(other) not in (int, float, bool, np.int64, np.float64):
             self.refuse("was used in a computation with more than one number")
         self.check_integers(function)
-        return self.mapped((lambda kind: function(other, kind)) if turned else (lambda kind: function(kind, other)))
+        return self.mapped(lambda kind: _of_one(function, [other, kind] if turned else [kind, other]))
 
     def __eq__(self, other: object) -> Any:
         return self._operated(operator.eq, other)
@@ -605,8 +605,9 @@ WRITES = frozenset({
 
 @functools.lru_cache(maxsize=1 << 10)
 def writes(code: types.CodeType) -> bool:
-    """Whether code changes what outlives it."""
-    return any(one.opname in WRITES for one in dis.get_instructions(code))
+    """Whether code, or code inside it, changes what outlives it."""
+    inside = (one for one in code.co_consts if isinstance(one, types.CodeType))
+    return any(one.opname in WRITES for one in dis.get_instructions(code)) or any(map(writes, inside))
 
 
 def parts_of(generator: Any, walk: WholeListWalk) -> WholeList:

@@ -2,7 +2,7 @@
 
 `rng.laplace()` has infinitely many values, but code that only adds, rounds, compares and returns what it drew needs none of them.
 A `NoisyNumber` represents a formula (`dpspec_code.automatic.formulas`). Comparing two of them is a choice of the run whose
-condition is recorded. The type of each number is that of a sample, on which the same operations are run.
+condition is recorded. The type of each number is that of the same operation on numbers of the same types.
 """
 
 from __future__ import annotations
@@ -193,6 +193,11 @@ def _inside(formula: NoiseFormula) -> Affine | None:
 # --- numbers that code computes with --------------------------------------------------------------
 
 
+def _one_like(sample: Any) -> Any:
+    """1 as a number of the type of another one."""
+    return type(sample)(1)
+
+
 @attrs.frozen(eq=False, repr=False)
 class NoisyNumber(Placeholder):
     """A number of a run that is an expression in its draws.
@@ -200,13 +205,14 @@ class NoisyNumber(Placeholder):
     Args:
         path: the run.
         expression: what it is.
-        sample: a number of the type that it has, made by the same operations.
+        sample: 1 in the type that it has: operations are run on it for the types of their results alone. No function of 1 is
+            infinite or raises an error, which would be taken for an error of the code.
         error: how far doubles may be from it, by what of the data was rounded.
     """
 
     path: RandomPath
     expression: NoiseFormula
-    sample: Any
+    sample: Any = attrs.field(converter=_one_like)
     error: Fraction = Fraction(0)
 
     __array_ufunc__ = None
@@ -325,6 +331,8 @@ class NoisyNumber(Placeholder):
             return _of_shares(other, self).compared(0, below=turned != negated, relation=relation)
         if type(other) is WeightedUniform:
             return NotImplemented
+        if type(other) is np.ndarray and not other.ndim:
+            return self._compared(other[()], relation, negated=negated, turned=turned)
         if type(other) is np.ndarray:
             flat = [self._compared(one, relation, negated=negated, turned=turned) for one in other.ravel()]
             return np.array(flat, dtype=np.bool_).reshape(other.shape).copy()  # an array of its own, as numpy's
@@ -435,6 +443,8 @@ class NoisyNumber(Placeholder):
             return _of_shares(left, self)
         if Uniform in (type(left), type(right)) and function is operator.mul:
             return WeightedUniform(right if type(right) is Uniform else left, self, self.expression, ())
+        if any(type(one) is np.ndarray and not one.ndim for one in (left, right)):  # numpy makes a number of it
+            return function(*(one[()] if type(one) is np.ndarray else one for one in (left, right)))
         for one, turned in ((left, False), (right, True)):
             if type(one) is np.ndarray or (type(one) is list and self._makes_array_of(one)):
                 other, listed = left if turned else right, one if isinstance(one, list) else one.ravel()

@@ -13,7 +13,6 @@ from __future__ import annotations
 import builtins
 import collections
 import dataclasses
-import dis
 import enum
 import functools
 import io
@@ -35,7 +34,6 @@ from dpspec.plugin.judges import NotEnumerableError, steady
 from dpspec_code.automatic import generator as known
 from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn, plain_like
 from dpspec_code.automatic.entry_arrays import (
-    WRITES,
     GrownCounts,
     WholeList,
     WholeListMethod,
@@ -124,6 +122,7 @@ class Questions:
             "enter": self.enter, "item": self.item, "owner": self.owner, "callable": self.allowed, "context": self.context,
             "same": self.same, "refuse": self.refuse, "import": self.imported, "raised": self.raised, "loop": self.loop,
             "round": self.round, "listed": self.listed, "locals": builtins.locals, "operand": self.operand,
+            "among": self.among, "read": self.read, "shares": self.shares,
             **LoopSteps(self).answers(),
         }  # fmt: skip
 
@@ -162,7 +161,9 @@ class Questions:
 
     # -- calls --------------------------------------------------------------------------------------
 
-    def call(self, function: Any, /, *args: Any, **options: Any) -> Any:  # noqa: PLR0911, PLR0912 (one question after the other)
+    def call(  # noqa: PLR0911, PLR0912, PLR0915 (one question after the other)
+        self, function: Any, /, *args: Any, **options: Any
+    ) -> Any:
         """function(*args, **options)."""
         if function is print and not self.path.counting:
             return self._print(args, options)
@@ -189,6 +190,8 @@ class Questions:
             if self.path.counting:
                 self.refuse("calls a library while it sums up the dataset")
             return modelled.value if modelled.function is None else self.call(modelled.function, *modelled.arguments)
+        if self.path.counting and any(hasattr(type(one), "__next__") and sys.getrefcount(one) > _unheld().call for one in args):
+            self.refuse(_GOES_ON)
         if self.path.counting:
             self._counted(function, args, options)
         found = self._walked(function, args, options)
@@ -318,6 +321,9 @@ class Questions:
     def _counted(self, function: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
         """Called while entries of a dataset are summed: nothing that outlives the entry may change."""
         plain = not options and not any(map(callable, args))
+        of_text = type(getattr(function, "__self__", None)) is str
+        if of_text and any(isinstance(one, collections.defaultdict) for one in args):
+            self.refuse("looks up keys of a defaultdict in a text while it sums up the dataset")
         if plain and (id(function) in known.PURE or (type(function) is type and function in _LAZY)) and len(args) <= 3:
             return
         if plain and isinstance(function, np.ufunc) and len(args) == function.nin:
@@ -332,10 +338,6 @@ class Questions:
             return
         if type(function) is not types.FunctionType:
             self.refuse(f"calls {getattr(function, '__name__', 'something')} while it sums up the dataset")
-        for part in all_codes(function.__code__):
-            steps = list(dis.get_instructions(part))
-            if any(one.opname in WRITES or (one.opname == "BINARY_OP" and one.argrepr.endswith("=")) for one in steps):
-                self.refuse("assigns to variables of others, or in place, while it sums up the dataset")
 
     def _stands_in_for_random(self, function: Any) -> bool:
         """Whether it is the replacement of `random.random` or `numpy.random.random`, which draws one uniform number."""
@@ -702,7 +704,32 @@ class Questions:
     # -- sets, texts, loops -------------------------------------------------------------------------
 
     def each(self, things: Any) -> Any:
-        """What is walked through: the order of a set of texts changes from one process to the next."""
+        """What is walked through."""
+        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
+            self.refuse(_GOES_ON)
+        return self._each(things)
+
+    def among(self, things: Any) -> Any:
+        """What is looked through for a value."""
+        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
+            self.refuse(_GOES_ON)
+        return things
+
+    def read(self, thing: Any) -> Any:
+        """What an entry is read of; a defaultdict gets the key that is asked for, and has it from then on."""
+        if not self.path.counting or not isinstance(thing, collections.defaultdict):
+            return thing
+        if type(thing) is not collections.defaultdict:
+            self.refuse("reads a defaultdict of a class of its own while it sums up the dataset")
+        return dict(thing)
+
+    def shares(self) -> None:
+        """Called in a function that assigns variables of the function around it."""
+        if self.path.counting:
+            self.refuse("assigns to variables of others while it sums up the dataset")
+
+    def _each(self, things: Any) -> Any:
+        """The same for what is made for one entry: the order of a set of texts changes from one process to the next."""
         if issubclass(type(things), (set, frozenset)) and len(things) > 1 and not all(map(steady, things)):
             self._stop("set", "is walked through in an order that changes from one process to the next")
         if type(things) in (tuple, list) and any(type(part) in (set, frozenset, tuple, list) for part in things):
@@ -719,7 +746,7 @@ class Questions:
 
     def operand(self, things: Any) -> Any:
         """What is added in place: walked through where it is added to a list."""
-        return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self.each(things)
+        return things if type(things) in (Uniform, NoisyNumber, WholeRows) else self._each(things)
 
     def _inside(self, things: Any, depth: int = 3) -> None:
         """The iterated value may be split further."""
@@ -731,15 +758,18 @@ class Questions:
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
-        things = self.each(things)
+        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
+            self.refuse(_GOES_ON)
+        things = self._each(things)
         if type(things) in (WholeList, Places):
             return things
-        return map(self.each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
+        return map(self._each, things) if hasattr(type(things), "__iter__") or hasattr(type(things), "__getitem__") else things
 
     def modulo(self, left: Any, right: Any) -> Any:
         """left % right."""
         if isinstance(left, (str, bytes)):
             self.shown(right)
+            return left % self.read(right)
         return left % right
 
     def product(self, left: Any, right: Any) -> Any:
@@ -864,6 +894,37 @@ class Questions:
         """End the run if something that outlives it is not as it was."""
         if not self._roots.unchanged():
             self.path.refuse(changed())
+
+
+_GOES_ON = "goes on through an iterator while it sums up the dataset"
+
+
+@dataclasses.dataclass(frozen=True)
+class _References:
+    """How often something that has no name is referenced in a question.
+
+    Args:
+        each: in one about it alone.
+        call: in one about the arguments of a call.
+    """
+
+    each: int
+    call: int
+
+
+@functools.cache
+def _unheld() -> _References:
+    """The number of references that are counted to an iterator without a name."""
+
+    class Asked:
+        def each(self, things: Any) -> int:
+            return sys.getrefcount(things)
+
+        def call(self, _function: Any, /, *args: Any) -> int:
+            return max(sys.getrefcount(one) for one in args)
+
+    asked = Asked()
+    return _References(asked.each(iter(())), asked.call(None, iter(())))
 
 
 _GLOBAL_GENERATORS: dict[str, Any] = {"random": random.random.__self__, "numpy.random": np.random.laplace.__self__}  # type: ignore[attr-defined]

@@ -27,7 +27,8 @@ from dpspec_code.automatic.tallies import SIGNS, added_to, counted_up, sign_of, 
 
 _DEFERRED = __future__.annotations.compiler_flag  # a prompt that imported it compiles what is typed later with it
 _COMPREHENSIONS = ("<listcomp>", "<genexpr>")
-_SET_OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
+_DISPLAYS = (ast.Constant, ast.Tuple, ast.List, ast.Set, ast.Dict)
+"""Expressions whose value is made where they are, or never changes."""
 
 
 def rewritten(code: types.CodeType, names: dict[str, object]) -> types.CodeType | None:
@@ -178,8 +179,10 @@ class _Rewriter(ast.NodeTransformer):
         self.depth += 1
         self.own.append(_local_names(node))
         around = self.tallies, self.guarded
+        shares = any(isinstance(one, ast.Nonlocal) for one in own_nodes(node))
         self.tallies, self.guarded = [], any(isinstance(one, (ast.Yield, ast.YieldFrom, ast.Await)) for one in own_nodes(node))
-        node.body = [_say("enter", node.body[0]), *self._block(node.body)]
+        entered = [_say("enter", node.body[0]), *([_say("shares", node.body[0])] if shares else [])]
+        node.body = [*entered, *self._block(node.body)]
         self.tallies, self.guarded = around
         self.own.pop()
         self.depth -= 1
@@ -233,8 +236,7 @@ class _Rewriter(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.ctx, ast.Store):
-            node.value = _ask("item", node.value, node.value)
+        node.value = _ask("read" if isinstance(node.ctx, ast.Load) else "item", node.value, node.value)
         return node
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
@@ -244,8 +246,11 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
-        """`is` of something that is no plain constant."""
+        """`in` of something that may go on from where it is, and `is` of something that is no plain constant."""
         self.generic_visit(node)
+        for place, (one, held) in enumerate(zip(node.ops, node.comparators, strict=True)):
+            if isinstance(one, (ast.In, ast.NotIn)) and not isinstance(held, _DISPLAYS):
+                node.comparators[place] = _ask("among", held, held)
         if not any(isinstance(one, (ast.Is, ast.IsNot)) for one in node.ops):
             return node
         if all(isinstance(one, ast.Constant) and one.value in (None, True, False) for one in node.comparators):
@@ -302,7 +307,8 @@ class _Rewriter(ast.NodeTransformer):
         self.tallies.append((number, names))
         self.generic_visit(node)
         self.tallies.pop()
-        node.iter = _ask("tally_pairs" if _unpacks(node.target) else "tally", node.iter, node.iter, ast.Constant(number))
+        walked = _ask("pairs" if _unpacks(node.target) else "each", node.iter, node.iter)
+        node.iter = _ask("tally", node.iter, walked, ast.Constant(number))
         return node
 
     def visit_While(self, node: ast.While) -> ast.AST | list[ast.stmt]:
@@ -375,7 +381,7 @@ class _Rewriter(ast.NodeTransformer):
         """Whether it is a variable of the function."""
         return bool(self.own) and name in self.own[-1]
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST:
+    def visit_AugAssign(self, node: ast.AugAssign) -> ast.AST | list[ast.stmt]:
         step, held = added_to(node), self._held(node.target)
         if step is not None and self._numbers(step[0]):
             return self._grown(node, step, in_place=True)
@@ -383,16 +389,34 @@ class _Rewriter(ast.NodeTransformer):
             name, (named, again) = held[0], self._evaluated_once(self.visit(held[1]))
             before = ast.copy_location(ast.Subscript(value=_name(name), slice=again, ctx=ast.Load()), node)
             return self._grown_in(node, name, named, before, node.value, sign_of(node.op) + "=")
-        written = SIGNS.get(type(node.op))
-        if isinstance(node.target, ast.Name) and self.own and node.target.id in self.own[-1] and written is not None:
-            name = node.target.id
-            return _known_as(node, name, _ask("changed", node, _name(name), self.visit(node.value), ast.Constant(written)))
-        self.generic_visit(node)
-        if isinstance(node.op, ast.Mod):
-            node.value = _ask("shown", node.value, node.value)
-        elif not isinstance(node.op, _SET_OPERATORS):
-            node.value = _ask("operand", node.value, node.value)
-        return node
+        return self._changed(node, ast.Constant(SIGNS[type(node.op)])) if self.own else self.generic_visit(node)
+
+    def _changed(self, node: ast.AugAssign, sign: ast.expr) -> ast.AST | list[ast.stmt]:
+        """A step in place, as an assignment of what it leaves there."""
+        match node.target:
+            case ast.Name(id=name):
+                return _known_as(node, name, _ask("changed", node, _name(name), self.visit(node.value), sign))
+            case ast.Attribute(value=owner, attr=attribute):
+                held, again = self._kept(_ask("owner", owner, self.visit(owner)))
+                before: ast.expr = _ask("get", node.target, again, ast.Constant(self._mangled(attribute)))
+                target: ast.expr = ast.Attribute(value=again, attr=attribute, ctx=ast.Store())
+            case ast.Subscript(value=owner, slice=place) if not any(isinstance(one, ast.Slice) for one in ast.walk(place)):
+                held, again = self._kept(_ask("item", owner, self.visit(owner)))
+                named, place_again = self._evaluated_once(self.visit(place))
+                read = ast.Subscript(value=_ask("read", owner, again), slice=named, ctx=ast.Load())
+                before = ast.copy_location(read, node.target)
+                target = ast.Subscript(value=again, slice=place_again, ctx=ast.Store())
+            case _:
+                self.generic_visit(node)
+                node.value = _ask("shown" if isinstance(node.op, ast.Mod) else "operand", node.value, node.value)
+                return node
+        made = _ask("changed", node, before, self.visit(node.value), sign)
+        return [held, ast.copy_location(ast.Assign(targets=[ast.copy_location(target, node.target)], value=made), node)]
+
+    def _kept(self, value: ast.expr) -> tuple[ast.stmt, ast.expr]:
+        """The assignment of a value to a variable of its own, and this variable."""
+        named, again = self._evaluated_once(value)
+        return ast.copy_location(ast.Expr(value=named), value), again
 
     def _evaluated_once(self, place: ast.expr) -> tuple[ast.expr, ast.expr]:
         """An index where it is evaluated, and where it is used again; it is kept in a variable of its own."""

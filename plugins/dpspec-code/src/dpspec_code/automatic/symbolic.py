@@ -890,22 +890,25 @@ class WholeProof:
         if found is None:
             raise NoConstant("no two datasets of one universe were found that differ by the costliest change")
         lower, shown = found[0].lower, found[1]
-        if lower > upper:
+        is_rounded = lower > upper  # by the last digits of the doubles of the pair, which then shows nothing
+        if is_rounded and not lower <= upper * (1 + ROUNDING):
             raise NoConstant("a pair lies beyond what was proved, so that one of the two is wrong")
-        if lower > self.bound and self.spec.budget.uniform() is not None:
+        if not is_rounded and lower > self.bound and self.spec.budget.uniform() is not None:
             result = self._result(Bracket(lower=lower, upper=INFINITY), Outcome.REFUTED, shown)
             return Verdict(outcome=Outcome.REFUTED, method=METHOD, scope=ONE_PAIR, universes=(result,), witness=shown)
         ends = [(most, why) for most, why in ((exact.limit, exact.reason), (exact.breaks, exact.broken)) if most is not None]
         scope = f"all datasets of {self._many(min(ends)[0])}" if ends else WHOLE
         broken = f"beyond {self._many(exact.breaks)}, {exact.broken}" if exact.breaks is not None else ""
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
-        constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=max(lower, ZERO), upper=upper)
+        low = ZERO if is_rounded else max(lower, ZERO)
+        constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=low, upper=upper)
+        result = self._result(constant, outcome, shown)
         reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
         if reason and not upper.is_infinite and upper <= self.bound * (1 + ROUNDING):
             reason += f"; {self.bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
         return Verdict(
             outcome=outcome, method=METHOD, scope=scope, reason=reason,
-            universes=(self._result(constant, outcome, shown),), proof=_proof_steps(costliest),
+            universes=(result.at_most() if is_rounded else result,), proof=_proof_steps(costliest),
             assumptions=tuple(f"{self._many(most)}: beyond, {why}" for most, why in sorted(ends)),
             findings=(Notice(code="breaks", text=f"{broken}: nothing is said of such datasets"),) if broken else (),
         )  # fmt: skip

@@ -79,17 +79,12 @@ def tallied_names(loop: ast.For, live: frozenset[str]) -> frozenset[str] | None:
     >>> names("for v in x:\\n w = v\\n t += w", {"t", "w"}) is None
     True
     """
-    if loop.orelse or _breaks(loop.body) or any(isinstance(node, _LEAVES) or _is_other_step(node) for node in ast.walk(loop)):
+    if loop.orelse or _breaks(loop.body) or any(isinstance(node, _LEAVES) for node in ast.walk(loop)):
         return None
     stored = [node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     steps = [step[0] for node in ast.walk(loop) if (step := added_to(node)) is not None]
     alone = {name for name in live.intersection(steps) if stored.count(name) == steps.count(name)}
     return None if (set(stored) - alone) & live else frozenset(alone)
-
-
-def _is_other_step(node: ast.AST) -> bool:
-    """Whether it is a step such as `a |= e`, which no question is put before that knows of loops."""
-    return isinstance(node, ast.AugAssign) and type(node.op) not in SIGNS
 
 
 def added_to(node: ast.AST) -> tuple[str, ast.expr, str] | None:
@@ -315,17 +310,17 @@ class _Asking(Protocol):
 
     path: RandomPath
 
-    def each(self, things: Any) -> Any:
-        """What may be walked through."""
-
-    def pairs(self, things: Any) -> Any:
-        """What may be walked through, part by part."""
-
     def operand(self, things: Any) -> Any:
         """What may be added in place."""
 
     def item(self, thing: Any) -> Any:
         """What may have an entry assigned."""
+
+    def shown(self, value: Any) -> Any:
+        """What may be written as text."""
+
+    def product(self, left: Any, right: Any) -> Any:
+        """left @ right."""
 
     def call(self, function: Any, /, *args: Any, **options: Any) -> Any:
         """A call."""
@@ -346,26 +341,17 @@ class LoopSteps:
     def answers(self) -> dict[str, Any]:
         """The questions. None has options: how often an array is known is counted as it is in a plain call."""
         return {
-            "tally": self.tally, "tally_pairs": self.tally_pairs, "grown": self.grown,
+            "tally": self.tally, "grown": self.grown,
             "grown_in": self.grown_in, "put": self.put, "changed": self.changed, "appended": self.appended, "into": self.into,
             "added_at": self.added_at,
         }  # fmt: skip
 
-    def tally(self, things: Any, number: int) -> Any:
-        """What a loop that only adds up walks through."""
-        return self._walked(things, number, sys._getframe(1)) or self.asking.each(things)
-
-    def tally_pairs(self, things: Any, number: int) -> Any:
-        """The same, where each part is split."""
-        return self._walked(things, number, sys._getframe(1)) or self.asking.pairs(things)
-
     @staticmethod
-    def _walked(things: Any, number: int, frame: types.FrameType) -> EntryTally | None:
-        """The walk of a loop through the entries of a dataset, or through their places; None for other things."""
+    def tally(things: Any, number: int) -> Any:
+        """What a loop that only adds up walks through: for a dataset, or the places of its entries, a walk of its own."""
         if type(things) is Places:
-            return EntryTally(things.listed, number, frame, things)
-        listed = things.listed() if type(things) is WholeRows else things
-        return EntryTally(listed, number, frame) if type(listed) is WholeList else None
+            return EntryTally(things.listed, number, sys._getframe(1), things)
+        return EntryTally(things, number, sys._getframe(1)) if type(things) is WholeList else things
 
     def _active(self, numbers: Sequence[int], frame: types.FrameType) -> EntryTally | None:
         found: EntryTally | None = self.asking.path.tally
@@ -377,7 +363,7 @@ class LoopSteps:
         tally = self._active(numbers, sys._getframe(1))
         if tally is not None and type(value) is np.ndarray:
             return tally.grown_array(opened(value, alone=alone), by, _SIGN[step[0]], in_place=len(step) > 1)
-        return self._stepped(value, by, step) if tally is None else tally.grown(value, by, "", _SIGN[step[0]])
+        return self._stepped(value, by, step, alone=alone) if tally is None else tally.grown(value, by, "", _SIGN[step[0]])
 
     def appended(self, value: Any, by: Any, numbers: Sequence[int]) -> Any:
         """value.append(by); what is to be known as value."""
@@ -388,8 +374,8 @@ class LoopSteps:
         self.asking.call(self.asking.get(value, "append"), by)
         return value
 
-    def _stepped(self, value: Any, by: Any, step: str) -> Any:
-        return self._in_place(value, self.asking.operand(by), step[0]) if len(step) > 1 else _PLAINLY[step](value, by)
+    def _stepped(self, value: Any, by: Any, step: str, *, alone: bool) -> Any:
+        return self._changed(value, by, step[0], alone=alone) if len(step) > 1 else _PLAINLY[step](value, by)
 
     def _in_place(self, value: Any, by: Any, sign: str) -> Any:
         """A step that is no sum of a loop; what other names may know is not changed while a loop adds up."""
@@ -402,15 +388,30 @@ class LoopSteps:
         return _IN_PLACE[sign](value, by)
 
     def changed(self, value: Any, by: Any, sign: str) -> Any:
-        """value += by, value -= by, value *= by, value /= by; of an array of drawn numbers, entry by entry."""
-        alone = type(value) in (np.ndarray, WholeList, WholeRows) and sys.getrefcount(value) <= _references()
-        by = self.asking.operand(by)
+        """value += by, and the same of any other operator."""
+        alone = sys.getrefcount(value) <= _references()
+        return self._changed(value, by, sign, alone=alone)
+
+    def _changed(self, value: Any, by: Any, sign: str, *, alone: bool) -> Any:
+        """value += by, and the same of any other operator; of an array of drawn numbers, entry by entry.
+
+        Args:
+            value: what is changed.
+            by: the number, or what else, on the right.
+            sign: the operator.
+            alone: whether no other name knows the value.
+        """
+        if sign == "%" and isinstance(value, (str, bytes)):
+            by = self.asking.shown(by)
+        elif sign not in _OF_SETS:  # the order of a set does not matter to those
+            by = self.asking.operand(by)
         if type(value) in (WholeList, WholeRows) and alone and _is_unshared(value) and not self.asking.path.counting:
             return value.changed(_PLAINLY[sign], by)
         if type(value) is not np.ndarray or self.asking.path.counting or not (holds_drawn(value) or holds_drawn(by)):
             return self._in_place(value, by, sign)
         array = opened(value, alone=alone)
-        parts = None if array is None else _PLAINLY[sign](array, _asarray_of(by))
+        computed = self.asking.product if sign == "@" else _PLAINLY[sign]
+        parts = None if array is None else computed(array, _asarray_of(by))
         if parts is None or parts.shape != array.shape or any(entry_for(array, part) is None for part in parts.flat):
             rule = "is added in place to an array that is not of doubles, or that has another name"
             self.asking.path.refuse(NotEnumerableError("a drawn number", rule, "make a new array"))
@@ -424,7 +425,7 @@ class LoopSteps:
         alone = sys.getrefcount(held) <= _references()
         tally = self._active(numbers, sys._getframe(1))
         if tally is None:
-            return self._assigned(self._stepped(value, by, step), held, place, alone=alone)
+            return self._assigned(self._stepped(value, by, step, alone=False), held, place, alone=alone)
         made = tally.grown(value, by, repr(place), _SIGN[step[0]])
         if made is value and (type(held) in (list, np.ndarray, GrownCounts) or (type(held) is dict and place in held)):
             return held
@@ -565,16 +566,25 @@ def _asarray_of(by: Any) -> Any:
 
 
 _IN_PLACE: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv,
+    "+": operator.iadd, "-": operator.isub, "*": operator.imul, "/": operator.itruediv, "//": operator.ifloordiv,
+    "%": operator.imod, "**": operator.ipow, "@": operator.imatmul, "<<": operator.ilshift, ">>": operator.irshift,
+    "|": operator.ior, "&": operator.iand, "^": operator.ixor,
 }  # fmt: skip
 _PLAINLY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv, "//": operator.floordiv, "%": operator.mod,
+    "**": operator.pow, "@": operator.matmul, "<<": operator.lshift, ">>": operator.rshift, "|": operator.or_,
+    "&": operator.and_, "^": operator.xor,
 }  # fmt: skip
 _SIGN = {"+": 1, "-": -1}
+_OF_SETS = ("|", "&", "^", "-")
+"""Operators of sets."""
 _UNCHANGING = (int, float, bool, str, tuple, np.int64, np.float64, np.bool_, NoisyNumber)
 """Types of values that a step in place makes anew."""
-SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
-"""Operators that change an array in place."""
+SIGNS: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**", ast.MatMult: "@",
+    ast.LShift: "<<", ast.RShift: ">>", ast.BitOr: "|", ast.BitAnd: "&", ast.BitXor: "^",
+}  # fmt: skip
+"""Operators of steps in place, as they are written."""
 
 
 # --- arrays that are filled with drawn numbers --------------------------------------------------------

@@ -177,6 +177,9 @@ class ExplicitUniverses(Multiverse):
 # --- the order between sets of invariants ---------------------------------------------------------
 
 
+MOST_IN_KERNEL = 512
+"""A pair is looked for among the differences that keep the finer invariants on spaces of at most so many cells."""
+
 WALKED = 50_000
 """The largest number of datasets in the search for a witness."""
 
@@ -239,12 +242,26 @@ def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str,
     return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
 
 
+_MOST_KEPT = 2_000
+"""The matrices over at most so many cells are kept: each of many invariants is held against all others."""
+
+
+def _matrix(invariant: Invariant, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+    cells = listed_cells(space)
+    return _kept_matrix(invariant, space) if cells is not None and len(cells) <= _MOST_KEPT else invariant.matrix(space)
+
+
+@memoize(maxsize=128)
+def _kept_matrix(invariant: Invariant, space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+    return invariant.matrix(space)
+
+
 @memoize(maxsize=4096)
 def _in_row_space(fine: tuple[Invariant, ...], wanted: Invariant, space: DatasetSpace) -> str | None:
-    target = wanted.matrix(space)
+    target = _matrix(wanted, space)
     if target is None:
         return None
-    rows = [row for invariant in fine for row in (invariant.matrix(space) or ())]
+    rows = [row for invariant in fine for row in (_matrix(invariant, space) or ())]
     if _fixes_total(space) and target:
         rows.append((1,) * len(target[0]))
     if not rows:
@@ -275,9 +292,11 @@ def _join(invariants: Iterable[Invariant]) -> str:
 
 def _kernel_witness(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> tuple[Dataset, Dataset] | None:
     """A kernel vector v of the fine rows on which the wanted rows do not vanish, as x - x' with x, x' >= 0."""
-    cells, target = listed_cells(space), wanted.matrix(space)
-    matrices = [invariant.matrix(space) for invariant in fine]
-    if cells is None or target is None or any(matrix is None for matrix in matrices) or len(cells) > 512:
+    cells = listed_cells(space)
+    if cells is None or len(cells) > MOST_IN_KERNEL:
+        return None
+    target, matrices = _matrix(wanted, space), [_matrix(invariant, space) for invariant in fine]
+    if target is None or any(matrix is None for matrix in matrices):
         return None
     rows = [row for matrix in matrices for row in (matrix or ())]
     if _fixes_total(space):

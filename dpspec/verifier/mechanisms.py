@@ -61,11 +61,12 @@ def judged(
         )
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
-    except NoFormulaError:  # laws that are mixtures over samples, many times: the proof has no need of them
+    except NoFormulaError as fault:  # laws that are mixtures over samples, many times: the proof has no need of them
         proved = _derived(mechanism, spec, registry)
-        if not _is_decided(proved):
-            raise
-        return proved
+        if _is_decided(proved):
+            return proved
+        reason = f"{fault}; {proved}" if isinstance(proved, Missing) else f"{fault}; {proved.reason}"
+        return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason)
     if verdict.reason == WIDE:
         proved = _derived(mechanism, spec, registry)
         return proved if _is_decided(proved) else verdict

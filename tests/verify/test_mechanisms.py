@@ -125,3 +125,14 @@ def test_where_no_pair_was_found_it_is_not_said_that_there_is_none() -> None:
     found = mechanisms.judged(*crossed(6))
     assert found.outcome is Outcome.UNDECIDED
     assert found.reason.startswith("the proof needs two datasets of one universe at a finite distance, and found none")
+
+
+def test_a_small_space_on_which_two_laws_have_no_formula_is_undecided() -> None:
+    """Two draws of noise whose negative numbers become 0: each draw is known through cells, which are not multiplied."""
+    noise = dp.geometric(queries=dp.marginal(attributes=[]), ratio="1/2")
+    twice = dp.repeated(mechanism=dp.post_processed(mechanism=noise, at_least=0), times=2)
+    space = dp.records(sex=["f", "m"], most=1)
+    spec = dp.spec(space=space, distance="add-remove", standard="total-variation", budget="1/4")
+    found = mechanisms.judged(twice, spec)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "is not composed where one draw is known through cells only" in found.reason

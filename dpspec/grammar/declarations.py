@@ -556,28 +556,19 @@ def distance_bound(
     Raises:
         PluginContractError: when it is false; one of the two divergences says so.
     """
-    known = _bound_stated(smaller, larger, space) if inside is None else _bound_inside(smaller, larger, inside)
+    where = space if inside is None else inside
+    try:
+        known = smaller.bounded_by(larger, where) or larger.bounds(smaller, where)
+    except PluginContractError:
+        raise
+    except Exception:
+        if inside is None:
+            raise
+        return None  # what a universe fixes is known of a space that need not be of their kind, such as graphs
     if known is not None:
         shared = Trivial() if multiverse is None else multiverse
         _once(_on_small_spaces, _check_distances_bounded, smaller, space, larger, known[0], shared)
     return known
-
-
-def _bound_stated(smaller: InputDivergence, larger: InputDivergence, space: DatasetSpace) -> Bound | None:
-    return smaller.bounded_by(larger, space) or larger.bounds(smaller, space)
-
-
-def _bound_inside(smaller: InputDivergence, larger: InputDivergence, inside: DatasetSpace) -> Bound | None:
-    """The same inside a universe; None where one of them is about another kind of space, such as graphs.
-
-    What a universe fixes is known of a space that is none of that kind, and a plugin may raise any exception there.
-    """
-    try:
-        return _bound_stated(smaller, larger, inside)
-    except PluginContractError:
-        raise
-    except Exception:
-        return None
 
 
 def _check_distances_bounded(

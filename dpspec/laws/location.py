@@ -173,8 +173,8 @@ class Measure:
         return total
 
 
-_WORK_OF_A_CELL = 64
-"""So many exponentials take as long as to enclose the masses and the likelihood ratios of one cell."""
+_WORK_OF_A_CELL = 2
+"""Units of work of the masses and the likelihood ratios of one cell."""
 
 
 def interval_cells(p: Measure, q: Measure, precision: int, *, on_integers: bool) -> list[Cell]:

@@ -11,6 +11,7 @@ from dpspec.base.errors import IncompatibleBlocksError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.workers import Output
+from dpspec.verifier import exhaustive
 from dpspec.verifier.document import verify_release
 
 
@@ -24,7 +25,7 @@ def through(document, mechanism):
     return verify_release(attrs.evolve(document, mechanism=mechanism, miniatures=miniatures)).obligations[0]
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.reference("B-T2")
 def test_the_release_of_randomised_response_attains_its_claim(document):
     (found,) = verify_release(document).obligations
@@ -85,12 +86,23 @@ def test_words_cannot_be_listed(document):
     assert "2^64 values" in found.detail
 
 
+def test_runs_of_release_code_are_work(document, monkeypatch):
+    """On the space of 20 people there are a million choices for each dataset; the search for a pair ends before."""
+    runs = []
+    plain = type(document.mechanism).release
+    monkeypatch.setattr(type(document.mechanism), "release", lambda *given: runs.append(1) or plain(*given))
+    monkeypatch.setattr(exhaustive, "MOST_COMPARED", 10_000)
+    found = verify_release(attrs.evolve(document, miniatures=())).obligations[0]
+    assert found.word is Word.UNDECIDED
+    assert len(runs) < 1_000
+
+
 def test_a_space_without_rows_is_refused(specs):
     with pytest.raises(IncompatibleBlocksError, match="rows of one table"):
         verify_release(read(specs / "topdown-2020-pl-persons.dpspec.toml"))
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_at_the_terminal(run, specs):
     spec = specs / "randomised-response.dpspec.toml"
     ran = run("verify", spec, "--release")

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.plugin import Dataset, DatasetSpace, Law, LibraryModels, Mechanism, ParameterError
+from dpspec.plugin import Dataset, DatasetSpace, Law, LibraryModels, Mechanism, ParameterError, spend
 from dpspec.plugin.judges import (
     Enclosed,
     EnclosedLaw,
@@ -104,6 +104,8 @@ _FEW_STATES = 64
 LIMIT = 1.0
 """Seconds of processor time that one run may take."""
 _LARGEST_REST = Fraction(1, 10**9)
+_WORK_OF_A_RELEASE = 50
+"""Units of work (`dpspec.base.work`) of a run of release code."""
 
 
 ASSUMPTIONS = (
@@ -279,6 +281,8 @@ class _Search:
     def _run(self, path: RandomPath) -> Hashable:
         """One run: the outcome, the state where it was stopped, or the cut."""
         self.runs += 1
+        if not self.read:  # one of many searches that ask for the laws of release code; plain functions have limits of their own
+            spend(_WORK_OF_A_RELEASE)
         if self.counter is not None:
             self.counter.add_run()
         if self.runs > self.most_paths:

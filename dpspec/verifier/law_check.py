@@ -114,6 +114,9 @@ MOST_WORK_OF_KINDS = 1_000_000
 MOST_ANSWERS_OF_KINDS, ANSWERS_OF_PAIR = 12_000, 30
 """One record of each kind is compared where there are at most so many kinds times answers: about 0.3 s. A pair takes as much time
 as so many answers, whatever is answered."""
+MOST_EXCHANGES, FEW_EXCHANGED, MOST_TRIED = 1_000, 4, 16
+"""So many exchanges of an attribute by two records are compared, or so few with each record where there are many records: each of
+them takes all invariants. So many further attributes are tried until two records differ in one more and keep the invariants."""
 PRECISION = 16
 """Bits of d_Pr of two laws; a bracket that is wider than needed only finds smaller contradictions no longer."""
 MOST_SHARED, FEW_SHARED, MOST_GROUPED, FEW_GROUPED = 100, 6, 500, 24
@@ -382,11 +385,14 @@ class _EachCategory:
         which those belong that are equally often in both datasets of every pair."""
         may_cross = len(spec.multiverse.induced_by() or ()) > 1
         found, latest, unit = list[Pair](), dict[Hashable, Record](), spec.space.units[0]
-        for before, record in itertools.pairwise((*self.records[:1], *self.records)):
+        families = tuple(self._others)
+        most = max(FEW_EXCHANGED, MOST_EXCHANGES // max(1, len(self.records)))
+        for place, (before, record) in enumerate(itertools.pairwise((*self.records[:1], *self.records))):
             pairs = list(itertools.islice(self._replaced(record, before, latest, spec), 1))
             found += pairs
-            if may_cross or not pairs:
-                found += self._exchanged(record, spec)
+            if families and (may_cross or not pairs):
+                turned = families[place % len(families) :] + families[: place % len(families)]
+                found += self._exchanged(record, turned[:most], spec)
         changed = set[Record]()
         for left, right in found:
             ours, theirs = Counter(spec.space.records(left, unit)), Counter(spec.space.records(right, unit))
@@ -404,13 +410,13 @@ class _EachCategory:
         for gone in ((), (first,), (near,), (before,)):
             yield from self._beside(gone, (record,), spec)
 
-    def _exchanged(self, record: Record, spec: PrivacySpec) -> Iterator[Pair]:
-        """For each attribute a pair in which a record exchanges it with one that differs in all, or in this and another one."""
+    def _exchanged(self, record: Record, chosen: Sequence[frozenset[str]], spec: PrivacySpec) -> Iterator[Pair]:
+        """For some attributes a pair in which a record exchanges it with one that differs in all, or in this and another one."""
         other, families = self._other_than(record), tuple(self._others)
-        for names in families:
+        for names in chosen:
             after = self._mixed(record, other, names)
             rest = [more for more in families if more != names]
-            for more in (frozenset[str]().union(*rest), *rest):
+            for more in (frozenset[str]().union(*rest), *rest[:MOST_TRIED]):
                 before = record, self._mixed(after, other, more)
                 pairs = list(self._beside(before, (after, self._mixed(record, other, more)), spec))
                 yield from pairs

@@ -11,6 +11,7 @@ from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_noise import Laplace
 from dpspec_noise.combinators import ComposedMechanism, Filtered, Parallel, ParallelPart, PostProcessed
 
+import dpspec as dp
 from dpspec import Attribute, Marginal, PrivacySpec, UnorderedRecords
 from dpspec.base.errors import NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.params import Integer, Truth, evolve
@@ -629,3 +630,16 @@ def test_two_margins_that_cross_are_compared_on_exchanges() -> None:
     structure = mechanism.structure(spec.space)
     assert structure is not None
     assert compare_law(mechanism, structure, spec).compared > 0
+
+
+def test_exchanges_of_many_attributes_are_few_and_change_each_record() -> None:
+    """With 96 tables that are published, each record exchanged each attribute: 33,000 pairs, each read by all tables."""
+    names = [f"a{place}" for place in range(40)]
+    published = [dp.marginal(attributes=[name]) for name in names[1:]]
+    spec = dp.spec(
+        space=dp.records(**dict.fromkeys(names, 3)), invariants=published, distance="hamming", standard="pure", epsilon=2
+    )  # fmt: skip
+    each = law_check._EachCategory.of(spec.space, 3)
+    pairs, beyond = each.pairs(spec)
+    assert beyond == (FEW_COMBINATIONS,)
+    assert len(pairs) <= max(law_check.MOST_EXCHANGES, law_check.FEW_EXCHANGED * len(each.records)) + len(each.records)

@@ -227,7 +227,7 @@ def _kept_product(
     p_weights: tuple[int, ...], q_weights: tuple[int, ...], p_total: int, q_total: int, times: int
 ) -> FiniteDichotomy:  # fmt: skip
     if times == _STEP:
-        return functools.reduce(FiniteDichotomy.product, [FiniteDichotomy(p_weights, q_weights, p_total, q_total)] * _STEP)
+        return _multiplied(FiniteDichotomy(p_weights, q_weights, p_total, q_total), _STEP)
     step = _kept_product(p_weights, q_weights, p_total, q_total, _STEP)
     return _kept_product(p_weights, q_weights, p_total, q_total, times - _STEP).product(step)
 

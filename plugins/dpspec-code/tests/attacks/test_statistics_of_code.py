@@ -64,6 +64,10 @@ def test_the_last_digits_of_a_pair_do_not_contradict_a_proof(text, values, size,
     assert not isinstance(found, str), found
     (result,) = found.universes
     assert (found.outcome, result.constant.lower, result.attained) == (Outcome.VERIFIED, 0, None)
+    exactly = judged(claim(size, result.constant.upper, values), body, tmp_path, f"exactly_{size}")
+    assert not isinstance(exactly, str), exactly
+    assert exactly.outcome is Outcome.UNDECIDED  # a pair of the code lies beyond it, if by its last digits alone
+    assert "exceed that in their last digits" in exactly.reason
 
 
 CLIP = "a = np.clip(np.array(x, dtype=float), 0, 2)\n"

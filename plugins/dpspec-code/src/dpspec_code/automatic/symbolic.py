@@ -899,11 +899,14 @@ class WholeProof:
         ends = [(most, why) for most, why in ((exact.limit, exact.reason), (exact.breaks, exact.broken)) if most is not None]
         scope = f"all datasets of {self._many(min(ends)[0])}" if ends else WHOLE
         broken = f"beyond {self._many(exact.breaks)}, {exact.broken}" if exact.breaks is not None else ""
-        outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
+        is_within = upper <= self.bound and not (is_rounded and lower > self.bound)
+        outcome = Outcome.VERIFIED if is_within else Outcome.UNDECIDED
         low = ZERO if is_rounded else max(lower, ZERO)
         constant = Bracket.exactly(upper) if lower == upper else Bracket(lower=low, upper=upper)
         result = self._result(constant, outcome, shown)
-        reason = "" if outcome is Outcome.VERIFIED else f"the constant is at most {upper}, by aligning the noise"
+        reason = "" if is_within else f"the constant is at most {upper}, by aligning the noise"
+        if is_rounded and reason:
+            reason += "; the doubles of two datasets exceed that in their last digits"
         if reason and not upper.is_infinite and upper <= self.bound * (1 + ROUNDING):
             reason += f"; {self.bound} is below that by less than the rounding of doubles: write what is meant, such as ln(2)"
         return Verdict(

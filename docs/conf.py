@@ -33,7 +33,7 @@ nb_execution_mode = os.environ.get("DPSPEC_SITE_NOTEBOOKS", "force")
 if nb_execution_mode == "off":
     suppress_warnings = ["myst-nb.lexer"]  # a notebook that was not run does not say its language
 nb_execution_raise_on_error = True
-nb_execution_timeout = 60
+nb_execution_timeout = 600  # by the clock, whatever else the machine does
 nb_execution_show_tb = True
 nb_merge_streams = True
 
@@ -82,6 +82,7 @@ def setup(app):
     app.connect("builder-inited", site_api.write_pages)
     app.connect("html-page-context", site_parts.edit_link)
     app.connect("source-read", site_parts.fill)
+    app.connect("doctree-read", site_parts.own_nodes)
     app.connect("autodoc-process-docstring", site_parts.docstring_as_rst, priority=1)
     app.connect("html-page-context", site_parts.same_sidebar, priority=100)
     app.connect("build-finished", site_parts.write_notebooks)

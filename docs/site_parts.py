@@ -51,6 +51,14 @@ def fill(_app: object, docname: str, content: list[str]) -> None:
         content[0] = f"---\norphan: true\n---\n\n{content[0]}"
 
 
+def own_nodes(_app: object, doctree: Any) -> None:
+    """Let each node belong to the document of its page. Docstrings are read as a document of their own, whose settings hold the whole
+    environment of the build: with them it would be stored once for each page, a megabyte and a half, and read again.
+    """
+    for node in doctree.findall():
+        node.document = doctree
+
+
 def write_notebooks(app: Any, exception: Exception | None) -> None:
     """The notebooks as Jupyter opens them, beside their pages; and all of them in one archive, with the files that they read."""
     from myst_nb.core.read import read_myst_markdown_notebook

@@ -61,7 +61,8 @@ MODELLED = frozenset({
     "standard_normal", "uniform",
 })  # fmt: skip
 """The methods that are answered."""
-_MOST_OPTIONS = 100_000
+MOST_OPTIONS = 100_000
+"""A draw has at most so many results."""
 _SLACK = Fraction(1, 1 << 50)
 """What doubles between 0 and 1 may lose when they are summed."""
 
@@ -150,7 +151,7 @@ class EnumeratingGenerator:
         self._whole("binomial", n)
         probability, trials = self._probability("binomial", p), int(n)
         sample = self._real("binomial", size, n, p)
-        if trials > _MOST_OPTIONS:
+        if trials > MOST_OPTIONS:
             self._refuse("binomial", f"of {trials} trials")
         left = minus(Fraction(1), probability)
 
@@ -169,8 +170,8 @@ class EnumeratingGenerator:
         left = minus(Fraction(1), probability)
         if left == 0:
             return self._filled(sample, lambda: 1)
-        most = max(1, math.ceil(math.log(self._tail) / math.log(float(left)))) if float(left) < 1 else _MOST_OPTIONS + 1
-        if most > _MOST_OPTIONS:
+        most = max(1, math.ceil(math.log(self._tail) / math.log(float(left)))) if float(left) < 1 else MOST_OPTIONS + 1
+        if most > MOST_OPTIONS:
             self._refuse("geometric", f"with a success probability as small as {float(probability)}")
 
         def probabilities() -> list[Probability]:
@@ -187,7 +188,7 @@ class EnumeratingGenerator:
         self._whole("hypergeometric", ngood, nbad, nsample)
         sample = self._real("hypergeometric", size, ngood, nbad, nsample)
         good, bad, drawn = int(ngood), int(nbad), int(nsample)
-        if good > _MOST_OPTIONS:
+        if good > MOST_OPTIONS:
             self._refuse("hypergeometric", f"with {good} good ones")
         ways = [math.comb(good, k) * math.comb(bad, drawn - k) if k <= drawn else 0 for k in range(good + 1)]
         return self._filled(sample, lambda: self._path.choose(_shares(ways)))
@@ -308,7 +309,7 @@ class EnumeratingGenerator:
         probabilities = self._distribution("multinomial", pvals)
         sample = self._real("multinomial", size, n, _numbers(pvals))
         trials = int(n)
-        if (trials + 1) ** max(len(probabilities) - 1, 1) > _MOST_OPTIONS:
+        if (trials + 1) ** max(len(probabilities) - 1, 1) > MOST_OPTIONS:
             self._refuse("multinomial", f"of {trials} trials in {len(probabilities)} categories")
         tables = [t for t in itertools.product(range(trials + 1), repeat=len(probabilities)) if sum(t) == trials]
         weights = [
@@ -429,7 +430,7 @@ class EnumeratingGenerator:
         whole = [size] if type(size) is not tuple else size
         if not whole or any(type(n) is not int and not isinstance(n, np.integer) for n in whole):
             self._refuse(call, "with a size that is no whole number and no tuple of them")
-        if math.prod(int(n) for n in whole) > _MOST_OPTIONS:
+        if math.prod(int(n) for n in whole) > MOST_OPTIONS:
             self._refuse(call, "of so many values at once")
 
     def _filled(self, sample: Any, draw: Callable[[], int]) -> Any:
@@ -455,7 +456,7 @@ class EnumeratingGenerator:
         if axis is not None:
             self._plain(call, axis, int)
         if type(given) is int or isinstance(given, np.integer):
-            if given > _MOST_OPTIONS:
+            if given > MOST_OPTIONS:
                 self._refuse(call, f"over {given} values")
             return np.arange(int(given))
         if type(given) not in (list, tuple, np.ndarray, range):
@@ -478,7 +479,7 @@ class EnumeratingGenerator:
     # -- helpers ----------------------------------------------------------------------------------
 
     def _uniform(self, count: int, call: str) -> int:
-        if count > _MOST_OPTIONS:
+        if count > MOST_OPTIONS:
             self._refuse(call, f"over {count} values")
         return self._path.uniform(count)
 
@@ -504,7 +505,7 @@ class EnumeratingGenerator:
             kinds.setdefault((type(value), value) if plain else place, []).append(place)
         places = list(kinds.values())
         number = _multinomial(tuple(map(len, places)))
-        if number > _MOST_OPTIONS:
+        if number > MOST_OPTIONS:
             self._refuse("permutation", f"of {len(values)} values has {number} results and")
         chosen = self._path.uniform(number) if number > 1 else 0
         sequence = next(itertools.islice(_arrangements(tuple(map(len, places))), chosen, None))
@@ -540,6 +541,11 @@ class EnumeratingGenerator:
                 "use integers, choice, permutation, binomial or random() < p, or write the law by hand",
             )
         )
+
+
+def path_of(generator: EnumeratingGenerator) -> RandomPath:
+    """The choices of the run that draws from a generator, which has no such attribute for the code that is run."""
+    return generator._path
 
 
 def _owning(values: Any, sample: Any) -> Any:

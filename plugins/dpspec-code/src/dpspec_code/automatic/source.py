@@ -6,9 +6,10 @@ derangements are choices, each with its exact probability; under numpy's, the so
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from fractions import Fraction
 from operator import ne
 from typing import Any, ClassVar
@@ -40,7 +41,8 @@ from dpspec.plugin.judges import (
     PluginContractError,
     Words,
 )
-from dpspec_code.automatic.generator import EnumeratingGenerator
+from dpspec_code.automatic.generator import MOST_OPTIONS, EnumeratingGenerator, path_of
+from dpspec_code.automatic.path import RandomPath
 
 
 def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dataset, Any], Hashable]:
@@ -108,7 +110,7 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
     if type(generator) is not EnumeratingGenerator:
         return _tables(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
     try:
-        return _tables(mechanism, table, space, EnumeratedSource(generator))
+        return _tables(mechanism, table, space, EnumeratedSource(path_of(generator)))
     except DpspecError as fault:
         generator.give_up(fault)
     except Exception as problem:
@@ -123,12 +125,12 @@ def _tables(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Ran
 
 
 class EnumeratedSource(Randomness, PlacedRandomness):
-    """A source whose draws are choices of an enumerating generator; single words have too many values to be listed."""
+    """A source whose draws are choices along a path; single words have too many values to be listed."""
 
     fit_for_publication = False
 
-    def __init__(self, generator: EnumeratingGenerator) -> None:
-        self._generator: Any = generator
+    def __init__(self, path: RandomPath) -> None:
+        self._path = path
 
     def words(self, count: int) -> Words:
         raise NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
@@ -143,45 +145,82 @@ class EnumeratedSource(Randomness, PlacedRandomness):
         return self
 
     def below(self, bound: int, count: int) -> npt.NDArray[np.int64]:
-        return np.asarray([self._generator.integers(bound) for _ in range(count)], dtype=np.int64)
+        if bound > MOST_OPTIONS:
+            raise NotEnumerableError("release()", f"draws one of {bound} numbers", "take smaller parameters")
+        return np.asarray([self._path.uniform(bound) for _ in range(count)], dtype=np.int64)
 
     def permutation(self, count: int) -> npt.NDArray[np.int64]:
-        return np.asarray(self._generator.permutation(count), dtype=np.int64)
+        return self.permuted_at(0, np.arange(count), np.zeros(count, dtype=np.int64))
 
     def below_at(self, bound: int, stream: int, places: AnyIntegers) -> Integers:
         return self.below(bound, len(places))
 
+    def bernoulli(self, probability: Fraction, count: int) -> Mask:
+        if probability.denominator >= 1 << 63:  # the sources of releases refuse it
+            return super().bernoulli(probability, count)
+        return self._coins(probability, count)
+
+    def _coins(self, probability: Fraction, count: int) -> Mask:
+        odds = (probability, 1 - probability)
+        return np.asarray([self._path.choose(odds) == 0 for _ in range(count)], dtype=np.bool_)
+
     def bernoulli_at(self, probability: Fraction, stream: int, places: AnyIntegers) -> Mask:
-        return self.bernoulli(probability, len(places))
+        return self._coins(probability, len(places))
 
     def selected_at(self, probability: Fraction, stream: int, places: AnyIntegers, groups: AnyIntegers, *, single: bool) -> Mask:
         chosen = np.zeros(len(places), dtype=np.bool_)
         for members in _members(groups):
-            masks = [m for m in itertools.product((False, True), repeat=len(members)) if single or sum(m) != 1]
-            weights = [math.prod(probability if taken else 1 - probability for taken in mask) for mask in masks]
-            total = sum(weights)
-            possible = [(mask, weight / total) for mask, weight in zip(masks, weights, strict=True) if weight]
-            drawn = int(self._generator.choice(len(possible), p=[share for _, share in possible]))
-            chosen[members] = possible[drawn][0]
+            masks, odds = _selections(len(members), probability, single=single)
+            chosen[members] = masks[self._path.choose(odds)]
         return chosen
 
     def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Integers:
-        return self._arranged(groups, itertools.permutations)
+        return self._arranged(groups, _orders)
 
     def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Integers:
         return self._arranged(groups, _derangements)
 
-    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[range], Iterable[tuple[int, ...]]]) -> Integers:
+    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[int], list[tuple[int, ...]]]) -> Integers:
         """In each group one of its arrangements, all equally likely."""
         givers = np.arange(len(groups), dtype=np.int64)
         for members in _members(groups):
-            orders = list(arrangements(range(len(members))))
-            givers[members] = members[list(orders[int(self._generator.integers(len(orders)))])]
+            orders = arrangements(len(members))
+            givers[members] = members[list(orders[self._path.uniform(len(orders))])]
         return givers
 
 
-def _derangements(elements: range) -> Iterator[tuple[int, ...]]:
-    return (order for order in itertools.permutations(elements) if all(map(ne, order, elements)))
+_FEW_SIZES = 64
+"""Selections and arrangements of so many kinds are kept: every run asks for the same ones."""
+
+
+@functools.lru_cache(_FEW_SIZES)
+def _selections(count: int, probability: Fraction, *, single: bool) -> tuple[list[tuple[bool, ...]], list[Fraction]]:
+    """Which of some elements are selected, each by a coin, and how likely that is; without `single`, never one alone."""
+    if 1 << count > MOST_OPTIONS:
+        raise _too_many(f"{count} elements have 2^{count} selections")
+    masks = [mask for mask in itertools.product((False, True), repeat=count) if single or sum(mask) != 1]
+    weights = [probability ** sum(mask) * (1 - probability) ** (count - sum(mask)) for mask in masks]
+    total = sum(weights)
+    possible = [(mask, weight / total) for mask, weight in zip(masks, weights, strict=True) if weight]
+    return [mask for mask, _ in possible], [share for _, share in possible]
+
+
+@functools.lru_cache(_FEW_SIZES)
+def _orders(count: int) -> list[tuple[int, ...]]:
+    """All arrangements of some elements."""
+    if math.factorial(count) > MOST_OPTIONS:
+        raise _too_many(f"{count} elements have {count}! arrangements")
+    return list(itertools.permutations(range(count)))
+
+
+@functools.lru_cache(_FEW_SIZES)
+def _derangements(count: int) -> list[tuple[int, ...]]:
+    """The arrangements that leave no element at its place."""
+    return [order for order in _orders(count) if all(map(ne, order, range(count)))]
+
+
+def _too_many(rule: str) -> NotEnumerableError:
+    return NotEnumerableError("release()", f"draws for too many records: {rule}", "take a smaller space")
 
 
 def _members(groups: AnyIntegers) -> Iterator[Integers]:

@@ -1,0 +1,98 @@
+"""The source of randomness whose draws are enumerated, for release code."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from dpspec_code.automatic import enumerate_law, release_function
+
+from dpspec.base.errors import NotEnumerableError
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import Table
+
+SPACE = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}], most=40)
+
+
+def released(draw, records=3):
+    """The law of what is left of a table whose records are chosen by `draw(source, count)`."""
+
+    class Chosen(Mechanism):
+        name = "chosen"
+
+        def law(self, dataset, space):
+            raise AssertionError("the stated law is not asked")
+
+        def release(self, table, space, source):
+            rows = list(table.records())
+            return Table.from_records([rows[place] for place in draw(source, len(rows))], table.attributes)
+
+    dataset = SPACE.dataset([("f",)] * (records - 1) + [("m",)])
+    return dict(enumerate_law(release_function(Chosen(), SPACE), dataset, read=False).probabilities())
+
+
+def one_group(count):
+    return np.zeros(count, dtype=np.int64)
+
+
+def selected(source, count, odds, *, single):
+    return np.flatnonzero(source.placed().selected_at(odds, 0, np.arange(count), one_group(count), single=single))
+
+
+@pytest.mark.parametrize("at_places", [False, True])
+def test_a_coin_has_two_sides_however_its_probability_is_written(at_places):
+    odds = Fraction(1, 1_000_003)
+
+    def kept(source, count):
+        coins = source.placed().bernoulli_at(odds, 0, np.arange(count)) if at_places else source.bernoulli(odds, count)
+        return np.flatnonzero(coins)
+
+    law = released(kept)
+    assert law[SPACE.dataset([])] == (1 - odds) ** 3
+    assert law[SPACE.dataset([("f",)])] == 2 * odds * (1 - odds) ** 2
+    assert sum(law.values()) == 1
+
+
+def test_a_coin_that_a_release_refuses_is_refused():
+    odds = Fraction(1, 1 << 63)
+    with pytest.raises(Exception, match="denominator"):
+        released(lambda source, count: np.flatnonzero(source.bernoulli(odds, count)))
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_selections_have_the_law_of_coins_that_are_thrown_again_for_one_alone(single):
+    odds = Fraction(2, 7)
+    law = released(lambda source, count: selected(source, count, odds, single=single))
+    left = 1 if single else 1 - 3 * odds * (1 - odds) ** 2
+    assert law[SPACE.dataset([("f",), ("f",), ("m",)])] == odds**3 / left
+    assert law.get(SPACE.dataset([("m",)]), 0) == (odds * (1 - odds) ** 2 if single else 0)
+
+
+def test_arrangements_are_equally_likely():
+    def first(source, count):
+        return source.permutation(count)[:1]
+
+    assert released(first)[SPACE.dataset([("m",)])] == Fraction(1, 3)
+
+    def displaced(source, count):
+        return source.placed().deranged_at((0, 1), np.arange(count), one_group(count), np.arange(count))[:1]
+
+    assert released(displaced)[SPACE.dataset([("m",)])] == Fraction(1, 2)  # the first record is not the first again
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda source, count: source.permutation(count), "40! arrangements"),
+        (lambda source, count: source.placed().permuted_at(0, np.arange(count), one_group(count)), "40! arrangements"),
+        (lambda source, count: selected(source, count, Fraction(1, 2), single=True), "2^40 selections"),
+        (lambda source, count: source.below(math.factorial(20), 1), "one of 2432902008176640000 numbers"),
+    ],
+)
+def test_more_results_than_can_be_listed_are_refused_before_they_are_made(draw, message):
+    with pytest.raises(NotEnumerableError) as raised:
+        released(draw, records=40)
+    assert message in str(raised.value)

@@ -10,6 +10,7 @@ import pytest
 from dpspec_code.automatic import enumerate_law, release_function
 
 from dpspec.base.errors import NotEnumerableError
+from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.tables import Table
@@ -66,6 +67,7 @@ def test_a_coin_that_a_release_refuses_is_refused():
 def test_selections_have_the_law_of_coins_that_are_thrown_again_for_one_alone(single):
     odds = Fraction(2, 7)
     law = released(lambda source, count: selected(source, count, odds, single=single))
+    assert sum(law.values()) == 1
     left = 1 if single else 1 - 3 * odds * (1 - odds) ** 2
     assert law[SPACE.dataset([("f",), ("f",), ("m",)])] == odds**3 / left
     assert law.get(SPACE.dataset([("m",)]), 0) == (odds * (1 - odds) ** 2 if single else 0)
@@ -88,11 +90,94 @@ def test_arrangements_are_equally_likely():
     [
         (lambda source, count: source.permutation(count), "40! arrangements"),
         (lambda source, count: source.placed().permuted_at(0, np.arange(count), one_group(count)), "40! arrangements"),
-        (lambda source, count: selected(source, count, Fraction(1, 2), single=True), "2^40 selections"),
-        (lambda source, count: source.below(math.factorial(20), 1), "one of 2432902008176640000 numbers"),
+        (lambda source, count: selected(source, count, Fraction(1, 2), single=True), "2^40 results"),
+        (lambda source, count: selected(source, count, Fraction(1, 2), single=False), "2^40 selections"),
+        (lambda source, count: source.below(math.factorial(20), 1), "2432902008176640000^1 results"),
     ],
 )
 def test_more_results_than_can_be_listed_are_refused_before_they_are_made(draw, message):
     with pytest.raises(NotEnumerableError) as raised:
         released(draw, records=40)
     assert message in str(raised.value)
+
+
+HALF = Fraction(1, 2)
+ONE = np.asarray([0])
+
+
+def both(first, second):
+    """The law of whether two coins fell alike, as the number of records that are left: one, or none."""
+
+    def kept(source, count):
+        run = source.placed()
+        return np.flatnonzero(first(source, run) == second(source, run))
+
+    return released(kept, records=1)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda source, run: run.bernoulli_at(HALF, 0, ONE), lambda source, run: run.bernoulli_at(HALF, 0, ONE)),
+        (lambda source, run: run.below_at(2, 0, ONE), lambda source, run: run.below_at(2, 0, ONE)),
+        (lambda source, run: run.spawn("a").bernoulli(HALF, 1), lambda source, run: run.spawn("a").bernoulli(HALF, 1)),
+        (
+            lambda source, run: run.spawn("a").placed().bernoulli_at(HALF, 0, ONE),
+            lambda source, run: run.spawn("a").placed().bernoulli_at(HALF, 0, ONE),
+        ),
+    ],
+)
+def test_what_is_drawn_from_the_same_words_is_the_same(first, second):
+    """As in a release: noise that is drawn twice alike cancels, and a law with two noises would promise too much."""
+    assert both(first, second) == {SPACE.dataset([("m",)]): 1}
+    real = SeededRandomness(1)
+    run = real.placed()
+    assert (first(real, run) == second(real, run)).all()
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (lambda source, run: run.bernoulli_at(HALF, 0, ONE), lambda source, run: run.bernoulli_at(HALF, 1, ONE)),
+        (lambda source, run: run.bernoulli_at(HALF, 0, ONE), lambda source, run: run.bernoulli_at(HALF, 0, ONE + 1)),
+        (lambda source, run: run.bernoulli_at(HALF, 0, ONE), lambda source, run: source.placed().bernoulli_at(HALF, 0, ONE)),
+        (lambda source, run: run.bernoulli_at(HALF, 0, ONE), lambda source, run: source.bernoulli(HALF, 1)),
+        (lambda source, run: source.bernoulli(HALF, 1), lambda source, run: source.bernoulli(HALF, 1)),
+        (lambda source, run: run.spawn("1").bernoulli(HALF, 1), lambda source, run: run.spawn(1).bernoulli(HALF, 1)),
+        (
+            lambda source, run: run.spawn("a").placed().bernoulli_at(HALF, 0, ONE),
+            lambda source, run: run.spawn("a", "b").placed().bernoulli_at(HALF, 0, ONE),
+        ),
+    ],
+)
+def test_what_is_drawn_from_other_words_is_independent(first, second):
+    assert both(first, second)[SPACE.dataset([("m",)])] == HALF
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda source, run: [run.bernoulli_at(HALF, 0, ONE), run.bernoulli_at(Fraction(1, 3), 0, ONE)],
+        lambda source, run: [run.bernoulli_at(HALF, 0, ONE), run.below_at(2, 0, ONE)],
+        lambda source, run: [run.spawn("a").below(3, 1), run.spawn("a").below(4, 1)],
+        lambda source, run: [run.spawn("a").below(3, 1), run.spawn("a").bernoulli(HALF, 1)],
+        lambda source, run: [run.bernoulli_at(HALF, 7, ONE), run.permuted_at(7, np.arange(2), np.zeros(2, dtype=np.int64))],
+        lambda source, run: [run.permuted_at(7, np.arange(2), np.zeros(2, dtype=np.int64)), run.bernoulli_at(HALF, 7, ONE)],
+        lambda source, run: run.permuted_at(7, np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)),
+        lambda source, run: [
+            run.selected_at(HALF, 0, np.arange(2), np.zeros(2, dtype=np.int64), single=False),
+            run.bernoulli_at(HALF, 5, ONE),  # which the selection may take when it is drawn again
+        ],
+        lambda source, run: run.deranged_at((3, 3), np.arange(2), np.zeros(2, dtype=np.int64), np.arange(2)),
+        lambda source, run: run.bernoulli_at(HALF, 1 << 32, ONE),
+    ],
+)
+def test_different_things_from_the_same_words_are_refused(draw):
+    with pytest.raises(NotEnumerableError, match=r"depend on each other|belongs to the samplers"):
+        released(lambda source, count: [place for place in range(count) if draw(source, source.placed())])
+
+
+def test_certain_coins_are_certain():
+    for odds, left in ((Fraction(3, 2), 3), (Fraction(-1, 2), 0), (1, 3)):
+        law = released(lambda source, count, odds=odds: np.flatnonzero(source.bernoulli(odds, count)))
+        assert [len(dataset) for dataset in law] == [left]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
 from operator import ne
 from typing import Any, ClassVar
@@ -110,7 +110,7 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
     if type(generator) is not EnumeratingGenerator:
         return _tables(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
     try:
-        return _tables(mechanism, table, space, EnumeratedSource(path_of(generator)))
+        return _tables(mechanism, table, space, EnumeratedRandomness.along(path_of(generator)))
     except DpspecError as fault:
         generator.give_up(fault)
     except Exception as problem:
@@ -124,69 +124,222 @@ def _tables(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Ran
     return [*made.tables.values(), *(stream.joined() for stream in made.streams.values())]
 
 
-class EnumeratedSource(Randomness, PlacedRandomness):
-    """A source whose draws are choices along a path; single words have too many values to be listed."""
+# --- a source whose draws are choices -------------------------------------------------------------
+
+
+_OWN_STREAMS = 1 << 32
+"""Streams from here on belong to the samplers (`dpspec.base.randomness.deeper`)."""
+_TURNS = 1 << 16
+"""Draws that are repeated until a condition is met take the following streams, one or two each time: fewer than so many."""
+
+_Request = tuple[Hashable, ...]
+_Array = npt.NDArray[Any]
+
+
+@attrs.define
+class _Drawn:
+    """What sources with the same key have drawn, which is the same for each of them.
+
+    Args:
+        path: the choices of the run.
+        row: what was drawn in a row, request by request.
+        runs: what was drawn by place, run by run.
+        cells: the request and the value at a stream and a place.
+        taken: streams and places of draws for several elements together.
+        whole: the results of requests for several elements together.
+        children: what the sources with a path of labels have drawn.
+    """
+
+    path: RandomPath
+    row: list[tuple[_Request, _Array]] = attrs.field(factory=list)
+    runs: list[_Drawn] = attrs.field(factory=list)
+    cells: dict[tuple[int, int], tuple[_Request, Any]] = attrs.field(factory=dict)
+    taken: list[tuple[range, frozenset[int]]] = attrs.field(factory=list)
+    whole: dict[_Request, _Array] = attrs.field(factory=dict)
+    children: dict[tuple[tuple[str, str], ...], _Drawn] = attrs.field(factory=dict)
+
+
+class EnumeratedRandomness(Randomness):
+    """A source whose draws are choices along a path; single words have too many values to be listed.
+
+    Another source with the same key draws the same once more, as it does in a release.
+    """
 
     fit_for_publication = False
 
-    def __init__(self, path: RandomPath) -> None:
-        self._path = path
+    def __init__(self, drawn: _Drawn) -> None:
+        self._drawn, self._place, self._runs = drawn, 0, 0
+
+    @classmethod
+    def along(cls, path: RandomPath) -> EnumeratedRandomness:
+        """The source of a run."""
+        return cls(_Drawn(path))
 
     def words(self, count: int) -> Words:
-        raise NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
+        raise _endless()
 
-    def placed(self) -> EnumeratedSource:
-        return self
-
-    def words_at(self, stream: int, places: AnyIntegers) -> Words:
-        return self.words(len(places))
-
-    def spawn(self, *path: str | int) -> EnumeratedSource:
-        return self
+    def placed(self) -> EnumeratedPlaces:
+        if self._runs == len(self._drawn.runs):
+            self._drawn.runs.append(_Drawn(self._drawn.path))
+        self._runs += 1
+        return EnumeratedPlaces(self._drawn.runs[self._runs - 1])
 
     def below(self, bound: int, count: int) -> npt.NDArray[np.int64]:
-        if bound > MOST_OPTIONS:
-            raise NotEnumerableError("release()", f"draws one of {bound} numbers", "take smaller parameters")
-        return np.asarray([self._path.uniform(bound) for _ in range(count)], dtype=np.int64)
-
-    def permutation(self, count: int) -> npt.NDArray[np.int64]:
-        return self.permuted_at(0, np.arange(count), np.zeros(count, dtype=np.int64))
-
-    def below_at(self, bound: int, stream: int, places: AnyIntegers) -> Integers:
-        return self.below(bound, len(places))
+        return self._next(("below", bound, count), lambda: _below(self._drawn.path, bound, count))
 
     def bernoulli(self, probability: Fraction, count: int) -> Mask:
         if probability.denominator >= 1 << 63:  # the sources of releases refuse it
             return super().bernoulli(probability, count)
-        return self._coins(probability, count)
+        return self._next(("coin", probability, count), lambda: _coins(self._drawn.path, probability, count))
 
-    def _coins(self, probability: Fraction, count: int) -> Mask:
-        odds = (probability, 1 - probability)
-        return np.asarray([self._path.choose(odds) == 0 for _ in range(count)], dtype=np.bool_)
+    def permutation(self, count: int) -> npt.NDArray[np.int64]:
+        groups = np.zeros(count, dtype=np.int64)
+        return self._next(("permutation", count), lambda: _arranged(self._drawn.path, groups, _orders))
+
+    def _next(self, request: _Request, draw: Callable[[], _Array]) -> _Array:
+        """What is drawn next in a row; what another source with this key has drawn there."""
+        self._place += 1
+        if self._place > len(self._drawn.row):
+            self._drawn.row.append((request, draw()))
+        before, values = self._drawn.row[self._place - 1]
+        if before != request:
+            raise _depends()
+        return values.copy()
+
+
+class EnumeratedPlaces(PlacedRandomness):
+    """Draws by place that are choices along a path: equal for equal arguments."""
+
+    fit_for_publication = False
+
+    def __init__(self, drawn: _Drawn) -> None:
+        self._drawn = drawn
+
+    def words_at(self, stream: int, places: AnyIntegers) -> Words:
+        raise _endless()
+
+    def spawn(self, *path: str | int) -> EnumeratedRandomness:
+        labels = tuple((type(part).__name__, str(part)) for part in path)
+        return EnumeratedRandomness(self._drawn.children.setdefault(labels, _Drawn(self._drawn.path)))
+
+    def below_at(self, bound: int, stream: int, places: AnyIntegers) -> Integers:
+        return self._each(("below", bound), stream, places, lambda count: _below(self._drawn.path, bound, count))
 
     def bernoulli_at(self, probability: Fraction, stream: int, places: AnyIntegers) -> Mask:
-        return self._coins(probability, len(places))
+        return self._each(("coin", probability), stream, places, lambda count: _coins(self._drawn.path, probability, count))
 
     def selected_at(self, probability: Fraction, stream: int, places: AnyIntegers, groups: AnyIntegers, *, single: bool) -> Mask:
-        chosen = np.zeros(len(places), dtype=np.bool_)
-        for members in _members(groups):
-            masks, odds = _selections(len(members), probability, single=single)
-            chosen[members] = masks[self._path.choose(odds)]
-        return chosen
+        if single:  # nothing is drawn again
+            return self.bernoulli_at(probability, stream, places)
+
+        def draw() -> _Array:
+            chosen = np.zeros(len(places), dtype=np.bool_)
+            for members in _members(groups):
+                masks, odds = _selections(len(members), _share(probability))
+                chosen[members] = masks[self._drawn.path.choose(odds)]
+            return chosen
+
+        request = ("selection", probability, stream, *_key_of(places, groups))
+        return self._together(request, [(range(stream, stream + _TURNS), places)], draw)
 
     def permuted_at(self, stream: int, places: AnyIntegers, groups: AnyIntegers) -> Integers:
-        return self._arranged(groups, _orders)
+        request, taken = ("permutation", stream, *_key_of(places, groups)), [(range(stream, stream + 1), places)]
+        return self._together(request, taken, lambda: _arranged(self._drawn.path, groups, _orders))
 
     def deranged_at(self, streams: tuple[int, int], places: AnyIntegers, groups: AnyIntegers, names: AnyIntegers) -> Integers:
-        return self._arranged(groups, _derangements)
+        order, lengths = streams
+        request = ("derangement", *streams, *_key_of(places, groups, names))
+        taken = [(range(order, order + 1), places), (range(lengths, lengths + _TURNS), names)]
+        return self._together(request, taken, lambda: _arranged(self._drawn.path, groups, _derangements))
 
-    def _arranged(self, groups: AnyIntegers, arrangements: Callable[[int], list[tuple[int, ...]]]) -> Integers:
-        """In each group one of its arrangements, all equally likely."""
-        givers = np.arange(len(groups), dtype=np.int64)
-        for members in _members(groups):
-            orders = arrangements(len(members))
-            givers[members] = members[list(orders[self._path.uniform(len(orders))])]
-        return givers
+    def _each(self, request: _Request, stream: int, places: AnyIntegers, draw: Callable[[int], _Array]) -> _Array:
+        """One draw for each place: the one before, where it is asked for again."""
+        _check_streams(range(stream, stream + 1))
+        cells = [(stream, place) for place in places.tolist()]
+        fresh = [cell for cell in dict.fromkeys(cells) if cell not in self._drawn.cells]
+        if any(stream in streams and place in others for _, place in fresh for streams, others in self._drawn.taken):
+            raise _depends()
+        drawn = draw(len(fresh))
+        self._drawn.cells |= {cell: (request, value) for cell, value in zip(fresh, drawn, strict=True)}
+        found = [self._drawn.cells[cell] for cell in cells]
+        if any(before != request for before, _ in found):
+            raise _depends()
+        return np.asarray([value for _, value in found], dtype=drawn.dtype)
+
+    def _together(self, request: _Request, taken: Iterable[tuple[range, AnyIntegers]], draw: Callable[[], _Array]) -> _Array:
+        """One draw for several elements together: the one before, where it is asked for again."""
+        if request not in self._drawn.whole:
+            for streams, names in taken:
+                self._take(streams, names.tolist())
+            self._drawn.whole[request] = draw()
+        return self._drawn.whole[request].copy()
+
+    def _take(self, streams: range, names: list[int]) -> None:
+        """Refuse a draw by words of which another one depends."""
+        _check_streams(streams)
+        places = frozenset(names)
+        others = ((range(stream, stream + 1), {place}) for stream, place in self._drawn.cells)
+        for before, drawn in itertools.chain(self._drawn.taken, others):
+            if before.start < streams.stop and streams.start < before.stop and not places.isdisjoint(drawn):
+                raise _depends()
+        if len(places) < len(names):  # two elements that draw by the same words
+            raise _depends()
+        self._drawn.taken.append((streams, places))
+
+
+def _key_of(*given: AnyIntegers) -> Iterator[tuple[int, ...]]:
+    return (tuple(one.tolist()) for one in given)
+
+
+def _check_streams(streams: range) -> None:
+    if streams.start < 0 or streams.stop > _OWN_STREAMS:
+        rule = "draws from a stream that belongs to the samplers"
+        raise NotEnumerableError("release()", rule, "take streams from 0 to 2^32 - 1")
+
+
+def _depends() -> NotEnumerableError:
+    rule = "draws different things from the same words, so that they depend on each other"
+    return NotEnumerableError("release()", rule, "draw each from a stream or a source of its own")
+
+
+def _endless() -> NotEnumerableError:
+    return NotEnumerableError("words", "take 2^64 values each", "draw coins, integers or arrangements")
+
+
+# --- draws ----------------------------------------------------------------------------------------
+
+
+def _below(path: RandomPath, bound: int, count: int) -> Integers:
+    """Integers below a bound."""
+    _check_results(bound, count)
+    return np.asarray([path.uniform(bound) for _ in range(count)], dtype=np.int64)
+
+
+def _coins(path: RandomPath, probability: Fraction, count: int) -> Mask:
+    """Coins that are True with a probability."""
+    share = _share(probability)
+    _check_results(2 if 0 < share < 1 else 1, count)
+    return np.asarray([path.choose((share, 1 - share)) == 0 for _ in range(count)], dtype=np.bool_)
+
+
+def _check_results(options: int, count: int) -> None:
+    """Refuse draws with more results together than runs are made."""
+    if count * math.log2(options) > math.log2(MOST_OPTIONS):
+        raise _too_many(f"{count} draws have {options}^{count} results")
+
+
+def _share(probability: Fraction) -> Fraction:
+    """What is beyond 0 or 1 is certain, as for the sources of releases."""
+    return min(max(Fraction(probability.numerator, probability.denominator), Fraction(0)), Fraction(1))
+
+
+def _arranged(path: RandomPath, groups: AnyIntegers, arrangements: Callable[[int], list[tuple[int, ...]]]) -> Integers:
+    """In each group one of its arrangements, all equally likely."""
+    givers = np.arange(len(groups), dtype=np.int64)
+    for members in _members(groups):
+        orders = arrangements(len(members))
+        givers[members] = members[list(orders[path.uniform(len(orders))])]
+    return givers
 
 
 _FEW_SIZES = 64
@@ -194,13 +347,15 @@ _FEW_SIZES = 64
 
 
 @functools.lru_cache(_FEW_SIZES)
-def _selections(count: int, probability: Fraction, *, single: bool) -> tuple[list[tuple[bool, ...]], list[Fraction]]:
-    """Which of some elements are selected, each by a coin, and how likely that is; without `single`, never one alone."""
+def _selections(count: int, probability: Fraction) -> tuple[list[tuple[bool, ...]], list[Fraction]]:
+    """Which of some elements are selected, each by a coin, and how likely that is, given that it is not one alone."""
     if 1 << count > MOST_OPTIONS:
         raise _too_many(f"{count} elements have 2^{count} selections")
-    masks = [mask for mask in itertools.product((False, True), repeat=count) if single or sum(mask) != 1]
+    masks = [mask for mask in itertools.product((False, True), repeat=count) if sum(mask) != 1]
     weights = [probability ** sum(mask) * (1 - probability) ** (count - sum(mask)) for mask in masks]
     total = sum(weights)
+    if not total:
+        raise NotEnumerableError("release()", "selects one element alone, again and again", "select from two at least")
     possible = [(mask, weight / total) for mask, weight in zip(masks, weights, strict=True) if weight]
     return [mask for mask, _ in possible], [share for _, share in possible]
 

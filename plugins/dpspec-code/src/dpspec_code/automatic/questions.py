@@ -190,9 +190,9 @@ class Questions:
             if self.path.counting:
                 self.refuse("calls a library while it sums up the dataset")
             return modelled.value if modelled.function is None else self.call(modelled.function, *modelled.arguments)
-        if self.path.counting and any(hasattr(type(one), "__next__") and sys.getrefcount(one) > _unheld().call for one in args):
-            self.refuse(_GOES_ON)
         if self.path.counting:
+            for one in args:
+                self._goes_on(one, _unheld().call)
             self._counted(function, args, options)
         found = self._walked(function, args, options)
         if found is not NotImplemented:
@@ -705,14 +705,22 @@ class Questions:
 
     def each(self, things: Any) -> Any:
         """What is walked through."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         return self._each(things)
+
+    def _goes_on(self, things: Any, unheld: int) -> None:
+        """End a run that sums up the dataset where it uses an iterator that has a name: it goes on where the last entry left it.
+
+        Args:
+            things: what is walked through.
+            unheld: how often an iterator without a name is referenced here.
+        """
+        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > unheld:
+            self.refuse("goes on through an iterator while it sums up the dataset")
 
     def among(self, things: Any) -> Any:
         """What is looked through for a value."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         return things
 
     def read(self, thing: Any) -> Any:
@@ -758,8 +766,7 @@ class Questions:
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         things = self._each(things)
         if type(things) in (WholeList, Places):
             return things
@@ -896,9 +903,6 @@ class Questions:
             self.path.refuse(changed())
 
 
-_GOES_ON = "goes on through an iterator while it sums up the dataset"
-
-
 @dataclasses.dataclass(frozen=True)
 class _References:
     """How often something that has no name is referenced in a question.
@@ -918,10 +922,13 @@ def _unheld() -> _References:
 
     class Asked:
         def each(self, things: Any) -> int:
-            return sys.getrefcount(things)
+            return self.goes_on(things)
 
         def call(self, _function: Any, /, *args: Any) -> int:
-            return max(sys.getrefcount(one) for one in args)
+            return max([self.goes_on(one) for one in args])
+
+        def goes_on(self, things: Any) -> int:
+            return sys.getrefcount(things)
 
     asked = Asked()
     return _References(asked.each(iter(())), asked.call(None, iter(())))

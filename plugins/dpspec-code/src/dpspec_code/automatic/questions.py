@@ -272,15 +272,16 @@ class Questions:
         """function(*args, **options), of which a call returns what it returns.
 
         Where nothing but the end of the run is left to be done outside, and the function is one that the run went through before,
-        the law of what follows depends on the arguments alone: the run ends in a state, as at the head of a loop.
+        the law of what follows depends on the arguments alone, and on the variables around a function that is made in each run
+        anew: the run ends in a state, as at the head of a loop.
         """
         if type(function) is not types.FunctionType or self._last_call is not sys._getframe(1):
             return self.call(function, *args, **options)
         path = self.path
         if any(function is one for one in self._ends_in) and len(path.taken) > path.start and not path.conditions:
-            state = state_of((args, tuple(sorted(options.items()))))
+            state = state_of((function, args, tuple(sorted(options.items()))))
             if state is not None and not self.printed and self._roots.unchanged():
-                path.end(Stop(state=self._state((id(function), state))))
+                path.end(Stop(state=self._state(state)))
         self._ends_in.append(function)
         self._last_call = function
         return self.call(function, *args, **options)

@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from dpspec_adapters.functions import ReadLegacy, ReadRandom
 from dpspec_code.automatic.sampler import enumerate_law
 from dpspec_code.case import readable
 from dpspec_code.functions import adapted
@@ -78,3 +79,8 @@ def test_a_negative_deviation_is_one_and_a_negative_rate_is_not_read():
     one, other = (law_of(lambda bits, size=size: bits[0] + random.gauss(0, size), [1]) for size in (2.0, -2.0))
     assert type(one) is type(other)
     assert law_of(lambda bits: random.expovariate(-1.0), [1]) is None
+
+
+def test_no_function_is_read_that_python_does_not_have():
+    assert all(hasattr(random.Random, name) for name in vars(ReadRandom) if not name.startswith("_"))
+    assert all(hasattr(np.random, name) for name in vars(ReadLegacy) if not name.startswith("_"))

@@ -478,8 +478,10 @@ class ReadRandom:
     def triangular(self, low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
         return self._generator.triangular(low, (low + high) / 2 if mode is None else mode, high)
 
-    def binomialvariate(self, n: Any = 1, p: Any = 0.5) -> Any:
-        return int(self._generator.binomial(n, p))
+    if sys.version_info >= (3, 12):
+
+        def binomialvariate(self, n: Any = 1, p: Any = 0.5) -> Any:
+            return int(self._generator.binomial(n, p))
 
     def vonmisesvariate(self, mu: Any, kappa: Any) -> Any:
         return self._generator.vonmises(mu, kappa)

@@ -399,7 +399,11 @@ class ReadRandom:
         return bytes([int(self._generator.integers(256)) for _ in range(n)])
 
     def randrange(self, start: Any, stop: Any = None, step: Any = 1) -> Any:
+        if step == 0 or (stop is None and step != 1):
+            self._generator.not_modelled("random.randrange raises an error for such a step")
         values = range(start) if stop is None else range(start, stop, step)
+        if not values and stop is not None:
+            self._generator.not_modelled("the error of random.randrange for an empty range states its ends")
         if not values:
             raise ValueError("empty range for randrange()")
         return values[int(self._generator.integers(len(values)))]
@@ -413,6 +417,8 @@ class ReadRandom:
         return seq[int(self._generator.integers(len(seq)))]
 
     def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: Any = 1) -> Any:
+        if not len(population):
+            self._generator.not_modelled("random.choices raises an error of its own where there is nothing to choose from")
         if weights is None and cum_weights is None:
             return [self.choice(population) for _ in range(k)]
         if weights is not None and cum_weights is not None:
@@ -437,24 +443,30 @@ class ReadRandom:
             x[place], x[other] = x[other], x[place]
 
     def sample(self, population: Any, k: Any, *, counts: Any = None) -> Any:
+        if not isinstance(population, (list, tuple, range, str, bytes)):
+            self._generator.not_modelled("random.sample takes sequences, of which arrays, sets and dicts are none")
         if counts is None:
             pool = list(population)
         else:
+            if len(counts) != len(population) or any(count < 0 for count in counts) or not sum(counts):
+                self._generator.not_modelled("of such counts random.sample has no law, or an error of its own")
             pool = [value for place, value in enumerate(population) for _ in range(counts[place])]
         if k < 0 or k > len(pool):
             raise ValueError("Sample larger than population or is negative")
         return [pool.pop(int(self._generator.integers(len(pool)))) for _ in range(k)]
 
     def gauss(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        return self._generator.normal(mu, sigma)
+        return self._generator.normal(mu, abs(sigma))
 
     def normalvariate(self, mu: Any = 0.0, sigma: Any = 1.0) -> Any:
-        return self._generator.normal(mu, sigma)
+        return self._generator.normal(mu, abs(sigma))
 
     def lognormvariate(self, mu: Any, sigma: Any) -> Any:
         return self._generator.lognormal(mu, sigma)
 
     def expovariate(self, lambd: Any = 1.0) -> Any:
+        if lambd < 0:
+            self._generator.not_modelled("of a negative rate random.expovariate draws negative numbers")
         return self._generator.exponential(1 / lambd)
 
     def gammavariate(self, alpha: Any, beta: Any) -> Any:
@@ -466,8 +478,10 @@ class ReadRandom:
     def triangular(self, low: Any = 0.0, high: Any = 1.0, mode: Any = None) -> Any:
         return self._generator.triangular(low, (low + high) / 2 if mode is None else mode, high)
 
-    def binomialvariate(self, n: Any = 1, p: Any = 0.5) -> Any:
-        return int(self._generator.binomial(n, p))
+    if sys.version_info >= (3, 12):
+
+        def binomialvariate(self, n: Any = 1, p: Any = 0.5) -> Any:
+            return int(self._generator.binomial(n, p))
 
     def vonmisesvariate(self, mu: Any, kappa: Any) -> Any:
         return self._generator.vonmises(mu, kappa)
@@ -564,9 +578,14 @@ class ReadLegacy:
 
     def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
         found = self._generator.integers(low, high, size, dtype)
-        return int(found) if size is None else found
+        return int(found) if size is None and dtype is int else found
 
     def choice(self, a: Any, size: Any = None, replace: Any = True, p: Any = None) -> Any:
+        is_array = type(a).__name__ == "ndarray"
+        if (is_array and a.ndim > 1) or (
+            type(a) in (list, tuple) and any(type(one).__name__ in ("list", "tuple", "ndarray") for one in a)
+        ):
+            self._generator.not_modelled("numpy.random.choice takes values along one axis, and no rows")
         return self._generator.choice(a, size, replace, p)
 
     def permutation(self, x: Any) -> Any:

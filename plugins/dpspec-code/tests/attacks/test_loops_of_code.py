@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from dpspec_code.automatic.coupling import NoisyLaw
 from dpspec_code.automatic.formulas import Affine
+from dpspec_code.automatic.sampler import enumerate_law
+from dpspec_code.case import readable
+from dpspec_code.functions import adapted
 
 import dpspec as dp
 from dpspec.blocks.space import presented
@@ -466,3 +470,37 @@ def test_what_comes_next_depends_on_function_and_arguments(function, constant):
 
 def test_calls_that_are_counted_are_no_state():
     assert verify_claim(counts_its_calls, PEOPLE, draws=2_000, seconds=600).outcome.value != "verified"
+
+
+def one_of_two_functions(bits, rng):
+    def heads(n):
+        return heads(n) if rng.integers(2) else 1
+
+    def tails(n):
+        return tails(n) if rng.integers(2) else 0
+
+    return heads(0) if rng.integers(4) == 3 else tails(0)
+
+
+def one_of_four_variables(bits, rng):
+    drawn = int(rng.integers(4))
+
+    def again(n):
+        return again(n) if rng.integers(2) else drawn == 3
+
+    return again(0)
+
+
+def to_an_end(bits, rng):
+    def again(n):
+        return n == 2 if n == 2 or rng.integers(2) else again(n + 1)
+
+    return again(0)
+
+
+@pytest.mark.parametrize("function", [one_of_two_functions, one_of_four_variables, to_an_end])
+def test_functions_made_in_each_run_are_distinguished_by_what_they_hold_and_not_by_their_address(function):
+    """Each is 1 with probability 1/4, whatever the dataset is."""
+    laws = [enumerate_law(readable(adapted(function, PEOPLE.space)), bits) for bits in ([0, 0], [1, 0], [0, 1], [1, 1])]
+    assert all(sorted(law.probability(outcome) for outcome in law.support) == [Fraction(1, 4), Fraction(3, 4)] for law in laws)
+    assert all(law == laws[0] for law in laws)

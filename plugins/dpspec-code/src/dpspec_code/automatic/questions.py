@@ -190,9 +190,9 @@ class Questions:
             if self.path.counting:
                 self.refuse("calls a library while it sums up the dataset")
             return modelled.value if modelled.function is None else self.call(modelled.function, *modelled.arguments)
-        if self.path.counting and any(hasattr(type(one), "__next__") and sys.getrefcount(one) > _unheld().call for one in args):
-            self.refuse(_GOES_ON)
         if self.path.counting:
+            for one in args:
+                self._goes_on(one, _unheld().call)
             self._counted(function, args, options)
         found = self._walked(function, args, options)
         if found is not NotImplemented:
@@ -272,15 +272,16 @@ class Questions:
         """function(*args, **options), of which a call returns what it returns.
 
         Where nothing but the end of the run is left to be done outside, and the function is one that the run went through before,
-        the law of what follows depends on the arguments alone: the run ends in a state, as at the head of a loop.
+        the law of what follows depends on the arguments alone, and on the variables around a function that is made in each run
+        anew: the run ends in a state, as at the head of a loop.
         """
         if type(function) is not types.FunctionType or self._last_call is not sys._getframe(1):
             return self.call(function, *args, **options)
         path = self.path
         if any(function is one for one in self._ends_in) and len(path.taken) > path.start and not path.conditions:
-            state = state_of((args, tuple(sorted(options.items()))))
+            state = state_of((function, args, tuple(sorted(options.items()))))
             if state is not None and not self.printed and self._roots.unchanged():
-                path.end(Stop(state=self._state((id(function), state))))
+                path.end(Stop(state=self._state(state)))
         self._ends_in.append(function)
         self._last_call = function
         return self.call(function, *args, **options)
@@ -705,14 +706,22 @@ class Questions:
 
     def each(self, things: Any) -> Any:
         """What is walked through."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         return self._each(things)
+
+    def _goes_on(self, things: Any, unheld: int) -> None:
+        """End a run that sums up the dataset where it uses an iterator that has a name: it goes on where the last entry left it.
+
+        Args:
+            things: what is walked through.
+            unheld: how often an iterator without a name is referenced here.
+        """
+        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > unheld:
+            self.refuse("goes on through an iterator while it sums up the dataset")
 
     def among(self, things: Any) -> Any:
         """What is looked through for a value."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         return things
 
     def read(self, thing: Any) -> Any:
@@ -758,8 +767,7 @@ class Questions:
 
     def pairs(self, things: Any) -> Any:
         """What is walked through when each part is walked through as well."""
-        if self.path.counting and hasattr(type(things), "__next__") and sys.getrefcount(things) > _unheld().each:
-            self.refuse(_GOES_ON)
+        self._goes_on(things, _unheld().each)
         things = self._each(things)
         if type(things) in (WholeList, Places):
             return things
@@ -896,9 +904,6 @@ class Questions:
             self.path.refuse(changed())
 
 
-_GOES_ON = "goes on through an iterator while it sums up the dataset"
-
-
 @dataclasses.dataclass(frozen=True)
 class _References:
     """How often something that has no name is referenced in a question.
@@ -918,10 +923,13 @@ def _unheld() -> _References:
 
     class Asked:
         def each(self, things: Any) -> int:
-            return sys.getrefcount(things)
+            return self.goes_on(things)
 
         def call(self, _function: Any, /, *args: Any) -> int:
-            return max(sys.getrefcount(one) for one in args)
+            return max([self.goes_on(one) for one in args])
+
+        def goes_on(self, things: Any) -> int:
+            return sys.getrefcount(things)
 
     asked = Asked()
     return _References(asked.each(iter(())), asked.call(None, iter(())))

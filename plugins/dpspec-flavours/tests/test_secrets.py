@@ -198,6 +198,7 @@ BAD = {
     "unknown secret": lambda: DiscriminativePairs(pairs=[["frist is 0", "first is 1"]]).check(next(iter(Secrets.examples()))),
     "pairs of data": lambda: DiscriminativePairs(pairs=[["a", "b"]]).check(BIT),
     "variation of data": lambda: DataVariation().check(BIT),
+    "position that none has": lambda: Averaged(mechanism=response(HALF), seen=(0, 2)).check(next(iter(Secrets.examples()))),
     "averaged data": lambda: Averaged(mechanism=response(HALF)).check(BIT),
     "sampled table": lambda: Subsampled(mechanism=response(HALF), size=1, samples=BIT).check(
         ContingencyTables(attributes=(Attribute(name="a", categories=("x", "y")),), most=2)
@@ -218,6 +219,7 @@ RULES = {
     "foreign dataset": "bits 0 and 1", "neither rate nor size": "either a rate or a size", "rate and size": "either a rate",
     "one label": "two different labels", "three labels": "two different labels", "unknown secret": "did you mean 'first is 0'",
     "pairs of data": "elements of this space are the data", "variation of data": "elements of this space are the data",
+    "position that none has": "at most 2 records",
     "averaged data": "averages over the data", "sampled table": "no sequence of its records",
     "sampled counts": "no sequence of its records", "too many samples": "more than 16384 samples",
 }  # fmt: skip
@@ -225,7 +227,7 @@ KINDS = {
     **dict.fromkeys(("sum", "sum of a record"), NotALaw), **dict.fromkeys(("too many", "too many samples"), NotEnumerableError),
     **dict.fromkeys(("not in the base", "foreign dataset"), NotInSpaceError),
     **dict.fromkeys(
-        ("no positions", "unknown secret", "pairs of data", "variation of data", "averaged data"),
+        ("no positions", "unknown secret", "pairs of data", "variation of data", "averaged data", "position that none has"),
         IncompatibleBlocksError,
     ),
     **dict.fromkeys(

@@ -307,14 +307,14 @@ class CountLaws(Protocol):
 
 @runtime_checkable
 class CountsUnit(Protocol):
-    """A mechanism with `CountLaws` that states what its tables count; optional. Without it they count the largest unit."""
+    """A mechanism that states whose records it counts or releases; optional. Without it they are those of the largest unit."""
 
     def counted_unit(self, space: DatasetSpace) -> str:
-        """The unit whose records are counted, one of the space."""
+        """The unit whose records are counted or released, one of the space."""
 
 
 def counted_unit(mechanism: Mechanism, space: DatasetSpace) -> str:
-    """The unit whose records the tables of a mechanism with `CountLaws` count."""
+    """The unit whose records a mechanism counts or releases."""
     return mechanism.counted_unit(space) if isinstance(mechanism, CountsUnit) else space.units[0]
 
 

@@ -54,6 +54,17 @@ class Truthful(Code):
         return table
 
 
+class Reporting(Code):
+    """Releases no record, and states in its public report how many said yes, or how many records there are."""
+
+    def __init__(self, reported):
+        self.reported = reported
+
+    def run(self, table, space, run):
+        report = {} if self.reported is None else {"records": int(self.reported(table))}
+        return Output(tables={"released": table.slice(0, 0)}, report=report)
+
+
 class Failing(Code):
     """Fails while it draws."""
 
@@ -73,6 +84,15 @@ def test_code_that_tells_the_truth_is_refuted(document):
     found = through(document, Truthful())
     assert found.word is Word.REFUTED
     assert found.verdict.witness.event is not None
+
+
+def test_what_a_public_report_states_is_released(document):
+    found = through(document, Reporting(lambda table: table.codes[table.attributes[0].name].sum()))
+    assert found.word is Word.REFUTED
+    assert found.verdict.constant.lower.is_infinite
+    assert '"records": 0' in found.verdict.witness.event.text
+    for fixed in (None, len):  # the number of records is that of the space
+        assert through(document, Reporting(fixed)).word is Word.MINIATURE
 
 
 def test_code_that_fails_is_an_error_and_no_outcome(document):

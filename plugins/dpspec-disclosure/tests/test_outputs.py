@@ -10,7 +10,14 @@ import jsonschema
 import pytest
 from click.testing import CliRunner
 from dpspec_disclosure.outputs import CellJudge, check_outputs
-from dpspec_disclosure.rule_steps import CellContents, RandomRoundingStep, RedactionStep, RoundingStep, ThresholdStep
+from dpspec_disclosure.rule_steps import (
+    CellContents,
+    PerturbationStep,
+    RandomRoundingStep,
+    RedactionStep,
+    RoundingStep,
+    ThresholdStep,
+)
 from dpspec_disclosure.rules import PublishedColumns, RuleFile, read_rules
 
 from dpspec.base.errors import DpspecError, Faults
@@ -110,6 +117,40 @@ percent = 20
 rule = "rounding"
 base = 10
 """
+
+
+def test_a_cell_that_is_redacted_for_its_changed_value_must_be_protected(tmp_path):
+    """A count of 3 is published as 2, which is redacted, or as 4; the total and the other count give it away."""
+    redacted = RedactionStep(up_to=2, least=1)
+    changed = PerturbationStep(file="p.csv", changes=(*(frozenset({0}),) * 3, frozenset({-1, 1}), frozenset({0})))
+    chain = rules(changed, redacted, labels=("area",), published="n", contributors="true")
+    write(tmp_path, "area,n,true\nA,x,3\nB,5,5\nTotal,8,8\n")
+    (table,) = check_outputs(tmp_path, chain).tables
+    assert table.word is Word.REFUTED
+    assert [cell.word for cell in table.exposed] == ["recomputed"]
+
+
+def test_what_must_be_protected_is_what_the_steps_redact():
+    redacted, cells = RedactionStep(up_to=4, least=1), [CellContents.of_count(count, 0) for count in range(12)]
+    sensitive = {
+        "alone": (redacted,),
+        "rounded up before": (RoundingStep(base=5, to="up"), redacted),
+        "rounded down before": (RoundingStep(base=3, to="down"), redacted),
+        "rounded at random before": (RandomRoundingStep(base=5), redacted),
+        "redacted before": (RedactionStep(up_to=2), redacted),
+    }
+    found = {
+        name: [count for count, cell in enumerate(cells) if rules(*steps).missing(cell)] for name, steps in sensitive.items()
+    }
+    assert found == {
+        "alone": [1, 2, 3, 4],
+        "rounded up before": [],
+        "rounded down before": [3, 4, 5],
+        "rounded at random before": [],
+        "redacted before": [0, 1, 2, 3, 4],
+    }
+    for name, steps in sensitive.items():
+        assert found[name] == [count for count, cell in enumerate(cells) if None in rules(*steps).outcomes(cell)]
 
 
 def test_magnitudes_with_their_largest_contributions(tmp_path):

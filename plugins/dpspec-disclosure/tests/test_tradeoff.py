@@ -627,3 +627,33 @@ def test_errors_are_of_numbers_about_all_records_each_counted_once(mechanism, la
     found = error_of(mechanism, table, space, Statistic.of("marginal:town", table), "max", 10, "0")
     assert (found.value is None) == (largest is None), found
     assert largest is None or found.value <= 2 * largest, found
+
+
+OF_MEMBERS = {
+    "random rounding": lambda unit: dp.random_rounding(tables=[["area"]], base=5, unit=unit),
+    "rounding": lambda unit: dp.conventional_rounding(tables=[["area"]], base=5, unit=unit),
+    "controlled": lambda unit: dp.controlled_rounding(rows="area", columns="tenure", base=3, unit=unit),
+    "suppression": lambda unit: dp.cell_suppression(tables=[["area"]], threshold=2, unit=unit),
+    "file": lambda unit: dp.coarsening(dropped=["sex"] if unit == "person" else ["tenure"], unit=unit),
+    "noise": lambda unit: dp.geometric(queries=[dp.marginal(attributes=["area"], unit=unit)], ratio="1/2"),
+}
+
+
+@pytest.mark.parametrize("name", OF_MEMBERS)
+def test_numbers_of_members_are_not_those_of_their_records(name, tmp_path):
+    """Four dwellings, and five persons in them: what is published of persons has no error as a count of dwellings."""
+    rows = [("1", "n", "own"), ("2", "n", "own"), ("3", "n", "rent"), ("4", "s", "rent")]
+    members = [("1", "f"), ("1", "m"), ("1", "m"), ("2", "f"), ("4", "m")]
+    for file, first, listed in (("households", "area,tenure", rows), ("persons", "sex", members)):
+        text = "".join(",".join(row) + "\n" for row in listed)
+        (tmp_path / f"{file}.csv").write_text(f"household_id,{first}\n{text}", encoding="utf-8")
+    space = dp.households(
+        household=[{"name": "area", "categories": ["n", "s"]}, {"name": "tenure", "categories": ["own", "rent"]}],
+        person=[{"name": "sex", "categories": ["f", "m"]}],
+        members=5,
+    )
+    spec = dp.spec(space=space, distance="add-remove", unit="household", standard="pure", epsilon=1)
+    table = dp.read_table(spec, tmp_path)
+    statistic = Statistic.of("marginal:area", table)
+    kinds = {unit: error_of(OF_MEMBERS[name](unit), table, space, statistic, "mae", 5, "s").kind for unit in space.units}
+    assert kinds == {"household": "simulated" if name == "controlled" else "exact", "person": "unknown"}

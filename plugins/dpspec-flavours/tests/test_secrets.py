@@ -151,6 +151,24 @@ def test_the_marginal_of_the_prior_says_the_same_as_the_pairs():
         assert one.constant == two.constant
 
 
+def _known(background: DataEvent) -> Secrets:
+    """Attackers who know nothing, or one fact."""
+    coins = DataLaw(label="coins", independent=(bits(HALF, 2),))
+    return Secrets(
+        base=PAIR, secrets=values_at(0, "first"), priors=(coins,), backgrounds=(DataEvent(label="nothing"), background)
+    )
+
+
+def test_a_background_may_be_a_record_of_the_space_that_no_prior_has() -> None:
+    certain = DataLaw(label="second is 0", independent=(bits(HALF), bits(Fraction(0))))
+    coins = DataLaw(label="coins", independent=(bits(HALF, 2),))
+    known = DataEvent(label="second is 1", position=1, values=(1,))
+    space = Secrets(base=PAIR, secrets=values_at(0, "first"), priors=(certain, coins), backgrounds=(known,))
+    assert {prior for _, _, prior in space.laws()} == {"coins"}
+    lone = DataEvent(label="either", position=1, values=(0, 1))
+    assert len(Secrets(base=PAIR, secrets=values_at(0, "first"), priors=(certain,), backgrounds=(lone,)).laws()) == 2
+
+
 BAD = {
     "both": lambda: DataLaw(label="p", listed=(DataProbability(value=0, probability=1),), independent=(bits(HALF),)),
     "none": lambda: DataLaw(label="p"),
@@ -165,9 +183,12 @@ BAD = {
     "both in an event": lambda: DataEvent(label="e", position=0, values=(1,), datasets=((0,),)),
     "impossible": lambda: Secrets(
         base=BIT,
-        secrets=(DataEvent(label="s", position=0, values=(7,)),),
-        priors=(DataLaw(label="p", independent=(bits(HALF),)),),
+        secrets=(DataEvent(label="s", position=0, values=(1,)),),
+        priors=(DataLaw(label="p", independent=(bits(Fraction(0)),)),),
     ),
+    "value of no record": lambda: _known(DataEvent(label="k", position=1, values=(0, 2))),
+    "text for a number": lambda: _known(DataEvent(label="k", position=1, values=("1",))),
+    "no such position": lambda: _known(DataEvent(label="k", position=2, values=(1,))),
     "no positions": lambda: DataEvent(label="e", position=0, values=(1,)).check(IntegerCounts(length=1, high=3)),
     "foreign dataset": lambda: DataEvent(label="e", datasets=((3,),)).check(BIT),
     "neither rate nor size": lambda: Subsampled(mechanism=response(HALF)),
@@ -177,6 +198,7 @@ BAD = {
     "unknown secret": lambda: DiscriminativePairs(pairs=[["frist is 0", "first is 1"]]).check(next(iter(Secrets.examples()))),
     "pairs of data": lambda: DiscriminativePairs(pairs=[["a", "b"]]).check(BIT),
     "variation of data": lambda: DataVariation().check(BIT),
+    "position that none has": lambda: Averaged(mechanism=response(HALF), seen=(0, 2)).check(next(iter(Secrets.examples()))),
     "averaged data": lambda: Averaged(mechanism=response(HALF)).check(BIT),
     "sampled table": lambda: Subsampled(mechanism=response(HALF), size=1, samples=BIT).check(
         ContingencyTables(attributes=(Attribute(name="a", categories=("x", "y")),), most=2)
@@ -191,9 +213,13 @@ RULES = {
     "sum": "sum to exactly 1", "sum of a record": "sum to exactly 1", "not in the base": "length 2", "too many": "than 16384",
     "two of a label": "label twice", "no value": "position with values", "no position": "position with values",
     "both in an event": "position with values", "impossible": "probability 0 under every prior", "no positions": "have none",
+    "value of no record": "no record of bit-vectors has at position 1",
+    "text for a number": "no record of bit-vectors has at position 1",
+    "no such position": "no record of bit-vectors has at position 2",
     "foreign dataset": "bits 0 and 1", "neither rate nor size": "either a rate or a size", "rate and size": "either a rate",
     "one label": "two different labels", "three labels": "two different labels", "unknown secret": "did you mean 'first is 0'",
     "pairs of data": "elements of this space are the data", "variation of data": "elements of this space are the data",
+    "position that none has": "at most 2 records",
     "averaged data": "averages over the data", "sampled table": "no sequence of its records",
     "sampled counts": "no sequence of its records", "too many samples": "more than 16384 samples",
 }  # fmt: skip
@@ -201,7 +227,7 @@ KINDS = {
     **dict.fromkeys(("sum", "sum of a record"), NotALaw), **dict.fromkeys(("too many", "too many samples"), NotEnumerableError),
     **dict.fromkeys(("not in the base", "foreign dataset"), NotInSpaceError),
     **dict.fromkeys(
-        ("no positions", "unknown secret", "pairs of data", "variation of data", "averaged data"),
+        ("no positions", "unknown secret", "pairs of data", "variation of data", "averaged data", "position that none has"),
         IncompatibleBlocksError,
     ),
     **dict.fromkeys(

@@ -126,6 +126,24 @@ def test_an_empty_cell_is_missing_with_its_row(tmp_path):
     assert "row 2" in text
 
 
+def test_no_record_of_a_workbook_is_left_out(tmp_path):
+    """A program that is no spreadsheet stores no value of a formula, and an empty row between two is a record, as in CSV."""
+    formula = as_workbook(tmp_path / "a.xlsx", (("region", "code"), ("north", 1), ('="south"', "=1+1")))
+    assert "formulas without values" in fault(formula)
+    assert "row 2" in fault(
+        as_workbook(tmp_path / "b.xlsx", (("region", "code"), ("north", 1), ('="south"', "=1+1"), ("north", 1)))
+    )
+    assert "row 2" in fault(as_workbook(tmp_path / "c.xlsx", (("region", "code"), ("north", 1), (None, None), ("south", 2))))
+
+
+def test_empty_rows_around_a_table_are_no_records(tmp_path):
+    path = as_workbook(tmp_path / "a.xlsx", ((None, None), ("region", "code"), *ROWS))
+    book = openpyxl.load_workbook(path)
+    book.active.cell(row=9, column=1).number_format = "0.00"  # a cell that was formatted, and holds nothing
+    book.save(path)
+    assert len(read_table(path, [REGION, CODE], FORMATS)) == len(ROWS)
+
+
 @pytest.mark.parametrize(
     ("text", "url", "said"),
     [

@@ -8,7 +8,7 @@ included. Two ways to recompute a cell are named by the published cells they use
     by bounds        one sum of published cells is at least, another at most the cell, since no cell is below 0
 
 Of a cell that the rules call sensitive more is required: by how much more, and less, it must possibly hold
-(`RuleStep.missing`; Fischetti and Salazar 2000). No number of a table, published or not, is in a message or in the result as text
+(`RuleFile.missing`; Fischetti and Salazar 2000). No number of a table, published or not, is in a message or in the result as text
 or data. The certificate has them: it is as confidential as the suppressed cells that can be recomputed.
 """
 

@@ -6,12 +6,13 @@ universes only, so a change that no universe allows is promised nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import attrs
 
 from dpspec.plugin import Attribute, Marginal, blocks
 from dpspec_disclosure.knowledge import Geography
+from dpspec_disclosure.margins import without_idle_conditions
 
 
 @attrs.frozen(kw_only=True)
@@ -20,7 +21,7 @@ class Change:
 
     Args:
         attribute: the attribute; None for adding or taking away a record.
-        allowed: "never", "sometimes" (the conditions say when it is not), or "always".
+        allowed: "never", "always", or "sometimes": the conditions say when it is not, and together they may leave nothing.
         conditions: when it is not allowed.
     """
 
@@ -52,6 +53,8 @@ def changes(
     >>> print(found[1].in_words("person"))
     no universe allows adding or taking away a person
     """
+    known = {attribute.name: attribute for attribute in attributes}
+    published = [without_idle_conditions(margin, known) for margin in published]
     return (*(_of(attribute, attributes, published, beside) for attribute in attributes), _of_size(published, beside))
 
 
@@ -59,7 +62,7 @@ def _of_size(published: Sequence[Marginal], beside: Sequence[Marginal]) -> Chang
     if any(not margin.where for margin in published):
         return Change(attribute=None, allowed="never")
     conditions = (*(f"where {_condition(margin.where)}" for margin in published), *map(_if_it_changes, beside))
-    return Change(attribute=None, allowed="sometimes" if conditions else "always", conditions=conditions)
+    return Change(attribute=None, allowed="sometimes" if conditions else "always", conditions=tuple(dict.fromkeys(conditions)))
 
 
 def _if_it_changes(margin: Marginal) -> str:
@@ -69,25 +72,29 @@ def _if_it_changes(margin: Marginal) -> str:
 def _of(
     attribute: Attribute, attributes: Sequence[Attribute], published: Sequence[Marginal], beside: Sequence[Marginal]
 ) -> Change:
-    """A category decides the coarser ones, so a margin by tract sees that the county changes."""
+    """What is nested with the attribute changes along: a margin by tract sees that the county changes, and one by county that a
+    tract is changed to one of another county."""
     geography = Geography(attributes=tuple(attributes))
+    coarser = geography.known_with([attribute.name]) - {attribute.name}
     conditions: list[str] = []
     for margin in published:
-        where = dict(margin.where)
         seen = geography.known_with(margin.attributes)
-        if attribute.name not in seen and attribute.name not in geography.known_with(where):
-            continue
-        if not where:
-            return Change(attribute=attribute.name, allowed="never")
-        own = where.pop(attribute.name, None)
-        others = _condition(tuple(where.items()))
+        own = {name: admitted for name, admitted in margin.where if _is_nested(attribute.name, name, geography)}
+        others = _condition(tuple((name, admitted) for name, admitted in margin.where if name not in own))
         only = f" where {others}" if others else ""
-        if own is None:
-            conditions.append(only.strip())
-        elif attribute.name in seen:
-            conditions.append(f"from or to one of {', '.join(own)}{only}")
-        else:
-            conditions.append(f"between {', '.join(own)} and the other categories{only}")
+        if attribute.name in seen:
+            if not margin.where or (not others and _leaves_one(attribute, own)):
+                return Change(attribute=attribute.name, allowed="never")
+            conditions.append(f"{_before_or_after(own, attribute)}{only}".strip())
+            continue
+        if own:
+            if not others and _leaves_one(attribute, own) and len(own[attribute.name]) == 1:
+                return Change(attribute=attribute.name, allowed="never")
+            conditions.append(f"{_across(own, attribute)}{only}")
+        above = [name for name in geography.finest_first(coarser & seen) if geography.named()[name].size > 1]
+        if above:
+            inside = " and ".join(filter(None, (_condition(tuple(own.items())), others)))
+            conditions.append(f"from one {above[0]} to another{f' where {inside}' if inside else ''}")
     conditions += [
         _if_it_changes(margin)
         for margin in beside
@@ -95,6 +102,34 @@ def _of(
     ]
     allowed = "sometimes" if conditions else "always"
     return Change(attribute=attribute.name, allowed=allowed, conditions=tuple(dict.fromkeys(conditions)))
+
+
+Own = Mapping[str, Sequence[str]]
+"""The conditions of a margin on an attribute and on what is nested with it."""
+
+
+def _is_nested(one: str, other: str, geography: Geography) -> bool:
+    """Whether two attributes are the same, or one of them lies within the other."""
+    return one in geography.known_with([other]) or other in geography.known_with([one])
+
+
+def _leaves_one(attribute: Attribute, own: Own) -> bool:
+    """Whether a condition on the attribute alone leaves at most one category out."""
+    return [*own] == [attribute.name] and attribute.size - len(set(own[attribute.name])) <= 1
+
+
+def _before_or_after(own: Own, attribute: Attribute) -> str:
+    """A change of a record that the margin counts before it or after it."""
+    if [*own] == [attribute.name]:
+        return f"from or to one of {', '.join(own[attribute.name])}"
+    return f"where {_condition(tuple(own.items()))} before or after it" if own else ""
+
+
+def _across(own: Own, attribute: Attribute) -> str:
+    """A change of a record that the margin counts before it and not after it, or the other way round."""
+    if [*own] == [attribute.name]:
+        return f"between {', '.join(own[attribute.name])} and the other categories"
+    return f"in a way that changes whether {_condition(tuple(own.items()))}"
 
 
 def _decided(margin: Marginal, geography: Geography) -> set[str]:

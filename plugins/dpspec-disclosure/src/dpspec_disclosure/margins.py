@@ -320,7 +320,7 @@ def margins_of(table: tables.Countable, published: Sequence[Marginal], sizes: tu
                 pending.append(coarser)
         return found
 
-    published = [_without_idle_conditions(margin, known) for margin in published]
+    published = [without_idle_conditions(margin, known) for margin in published]
     seen = closed({name for margin in published for name in (*margin.attributes, *(a for a, _ in margin.where))})
     attributes = tuple(a for a in table.attributes if a.name in seen)
     places = {a.name: place for place, a in enumerate(attributes)}
@@ -343,7 +343,7 @@ def margins_of(table: tables.Countable, published: Sequence[Marginal], sizes: tu
     return Margins(attributes=attributes, kinds=kinds, counts=counts, cliques=cliques, partial=partial, sizes=sizes)
 
 
-def _without_idle_conditions(margin: Marginal, known: Mapping[str, Attribute]) -> Marginal:
+def without_idle_conditions(margin: Marginal, known: Mapping[str, Attribute]) -> Marginal:
     """The same margin without conditions that every category meets."""
     where = tuple((name, admitted) for name, admitted in margin.where if not set(known[name].values()) <= set(admitted))
     return Marginal(attributes=margin.attributes, unit=margin.unit, where=where)

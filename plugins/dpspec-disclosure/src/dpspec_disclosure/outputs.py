@@ -190,8 +190,8 @@ def required(cell: TableCell, rules: RuleFile) -> tuple[int, int] | None:
     if rules.columns.contributors is None or not cell.suppressed:
         return None
     contents = stated_contents(cell, rules)
-    gaps = [gap for step in rules.steps for gap in [step.missing(contents)] if gap is not None]
-    return (contents.total, max(gaps)) if gaps else None
+    gap = rules.missing(contents)
+    return None if gap is None else (contents.total, gap)
 
 
 def stated_contents(cell: TableCell, rules: RuleFile) -> CellContents:

@@ -11,7 +11,7 @@ import io
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -71,11 +71,15 @@ class RuleStep(ABC):
         """The step of a file in this folder, with the data that it names read."""
         return self
 
-    def missing(self, cell: CellContents) -> int | None:
+    def missing(self, cell: CellContents, values: Collection[int]) -> int | None:
         """How much more, and less, a cell that the step calls sensitive must possibly hold to be protected; None for others.
 
         Of the rules on contributions: by so much the total falls short of one that is not sensitive, and at least 1
         (Fischetti and Salazar 2000).
+
+        Args:
+            cell: the cell.
+            values: what the steps before can have made of it.
         """
         return None
 
@@ -117,7 +121,7 @@ class ThresholdStep(RuleStep):
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(0 < cell.count < self.least, value)
 
-    def missing(self, cell: CellContents) -> int | None:
+    def missing(self, cell: CellContents, values: Collection[int]) -> int | None:
         return 1 if 0 < cell.count < self.least else None
 
     @property
@@ -148,7 +152,7 @@ class DominanceStep(RuleStep):
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(100 * sum(cell.largest[: self.contributions]) > self.percent * cell.total, value)
 
-    def missing(self, cell: CellContents) -> int | None:
+    def missing(self, cell: CellContents, values: Collection[int]) -> int | None:
         gap = sum(cell.largest[: self.contributions]) * 100 / self.percent - cell.total
         return max(1, math.ceil(gap)) if gap > 0 else None
 
@@ -186,7 +190,7 @@ class PPercentStep(RuleStep):
         first = cell.largest[0] if cell.count else 0
         return _hidden_where(100 * (cell.total - sum(cell.largest[:2])) < self.percent * first, value)
 
-    def missing(self, cell: CellContents) -> int | None:
+    def missing(self, cell: CellContents, values: Collection[int]) -> int | None:
         gap = self.percent / 100 * (cell.largest[0] if cell.count else 0) - (cell.total - sum(cell.largest[:2]))
         return max(1, math.ceil(gap)) if gap > 0 else None
 
@@ -226,8 +230,8 @@ class RedactionStep(RuleStep):
     def outcomes(self, cell: CellContents, value: int) -> CellOutcomes:
         return _hidden_where(self.least <= value <= self.up_to, value)
 
-    def missing(self, cell: CellContents) -> int | None:
-        return 1 if self.least <= cell.total <= self.up_to else None
+    def missing(self, cell: CellContents, values: Collection[int]) -> int | None:
+        return 1 if any(self.least <= value <= self.up_to for value in values) else None
 
     @property
     def formula(self) -> str:

@@ -132,6 +132,21 @@ class RuleFile:
                 )
         return values
 
+    def missing(self, cell: CellContents) -> int | None:
+        """How much more, and less, a cell must possibly hold to be protected; None where no step can call it sensitive.
+
+        A step that reads the value reads what the steps before can have made of it.
+        """
+        values: CellOutcomes = frozenset({cell.total})
+        gaps: list[int] = []
+        for step in self.steps:
+            kept = [value for value in values if value is not None]
+            gap = step.missing(cell, kept)
+            if gap is not None:
+                gaps.append(gap)
+            values = frozenset(after for value in kept for after in step.outcomes(cell, value))
+        return max(gaps, default=None)
+
     def allowed(self, value: int | None) -> tuple[tuple[int, int | None], ...]:
         """K(y): the totals that are possible, given the chain, for a published number, or for a suppressed cell (None).
 

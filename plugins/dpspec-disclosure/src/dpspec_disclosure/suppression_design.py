@@ -2,7 +2,7 @@ r"""The design with the least disclosure that keeps a named level of detail, amo
 
 Given are unprotected tables, a rule for sensitive cells, and the cells that have to stay published. A pattern P is the set of
 cells that are suppressed; it contains the sensitive cells that need not stay. A sensitive cell is *protected* under P where its
-range reaches as much more and as much less as the rule requires (`RuleStep.missing`). Publishing less never narrows a range, so
+range reaches as much more and as much less as the rule requires (`RuleFile.missing`). Publishing less never narrows a range, so
 
     the least disclosure   is that of suppressing all that need not stay: cells that are not protected then never are
     the least loss         is the smallest cost of a pattern that protects all others: the cells, the records, or their total
@@ -141,10 +141,9 @@ def _cell(
     placed: tuple[TableCell, Terms], contents: CellContents, rules: RuleFile, keep: Sequence[Sequence[str]], by: str
 ) -> _Cell:
     cell, terms = placed
-    gaps = [gap for step in rules.steps for gap in [step.missing(contents)] if gap is not None]
     kept = any({name for name, _ in cell.codes} <= set(some) for some in keep)
     cost = {"cells": 1, "records": contents.count, "total": contents.total}[by]
-    return _Cell(cell, terms, contents.total, cost, max(gaps, default=None), kept)
+    return _Cell(cell, terms, contents.total, cost, rules.missing(contents), kept)
 
 
 class _Search:

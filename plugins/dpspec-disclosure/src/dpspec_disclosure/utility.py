@@ -227,6 +227,8 @@ def _deviations(mechanism: Mechanism, space: DatasetSpace, statistic: Statistic,
     """The deviation of each number; None where a law is not stated, or whether a number is published is random."""
     if not isinstance(mechanism, grammar.CountLaws) or not grammar.states_itself(mechanism, "count_law"):
         return None
+    if grammar.counted_unit(mechanism, space) != space.units[0]:
+        return None
     known: dict[int, Deviation] = {}
     for count in {int(count) for count in truth}:
         law = mechanism.count_law(statistic.attributes, count, space)
@@ -457,10 +459,12 @@ def published_numbers(mechanism: Mechanism, table: Table, released: Table, space
 
 
 def _is_about_all_records(mechanism: Mechanism, table: Table, space: DatasetSpace) -> bool:
-    """Whether what is released is about all records: a mechanism around others may leave some of them out.
+    """Whether what is released is about all records of the largest unit: a mechanism around others may leave some of them out.
 
     It is known by the conditions of the counts that it reads; one that reads records says nothing of them.
     """
+    if any(grammar.counted_unit(one, space) != space.units[0] for one in grammar.mechanisms_in(mechanism)):
+        return False
     read = grammar.counts_read(mechanism, table.attributes, space)
     if read is None:
         return len([*grammar.mechanisms_in(mechanism)]) < 2
@@ -468,12 +472,16 @@ def _is_about_all_records(mechanism: Mechanism, table: Table, space: DatasetSpac
 
 
 def _check_categories(mechanism: Mechanism, released: Table, space: DatasetSpace, statistic: Statistic) -> None:
-    """Refuse a release in other categories: a coarser one does not say how many records of each cell it holds.
+    """Refuse a release in other categories, or of members: it does not say how many records of each cell the table holds.
 
     Raises:
-        ReleaseError: an attribute of the statistic has other categories than in the space.
+        ReleaseError: an attribute of the statistic has other categories than in the space, or the release has one of members.
     """
     own = {a.name: a for unit in space.units for a in space.attributes_of(unit)}
+    outer = {a.name for a in space.attributes_of(space.units[0])}
+    if any(a.name in own and a.name not in outer for a in released.attributes):
+        rule = f"publishes records of another unit than {space.units[0]}, of which {statistic} counts cells"
+        raise errors.ReleaseError(f"mechanism {mechanism.name}", rule, f"ask about a mechanism of {space.units[0]} records")
     for name in statistic.attributes:
         if name in own and {*released.attribute(name).values()} != {*own[name].values()}:
             rule = f"publishes {name} in other categories, so that it gives no number for the cells of {statistic}"

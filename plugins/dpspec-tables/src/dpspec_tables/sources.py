@@ -2,7 +2,7 @@
 
 * **Excel** (``.xlsx``, through openpyxl: `pip install "dpspec-tables[excel]"`). The workbook has one sheet with data. Its first
   row names the columns; a cell holds what Excel shows as its value, and an empty one is missing. Whole numbers are whole, so the
-  code 1 is "1".
+  code 1 is "1". Of a formula the value is read that was stored with it. Empty rows are left out before and after the table alone.
 * **A query** (``.sql``: `pip install "dpspec-tables[sql]"`). The file holds one query. DuckDB runs it, with the folder of the
   file as its own, so that it can read the CSV and Parquet files there, or on a database of its own
   (``-- connect: duckdb:///survey.duckdb``). Where the file begins with another line ``-- connect: URL``, SQLAlchemy runs it on
@@ -99,12 +99,17 @@ class Query(ReadOnlyFormat):
 @lru_cache(maxsize=2)
 def _sheet(path: Path, changed: int, size: int) -> pl.DataFrame:  # noqa: ARG001 - the state of the file is part of the key
     library = _library("openpyxl", "excel", path, "save the table as CSV")
-    with closing(library.load_workbook(path, read_only=True, data_only=True)) as book:
-        sheets = [sheet for sheet in book.worksheets if any(any(cell is not None for cell in row) for row in _rows(sheet))]
-        if len(sheets) != 1:
-            rule = "has no sheet with data" if not sheets else f"has {len(sheets)} sheets with data, and one table is needed"
-            raise errors.TableError(path.name, rule, "save the sheet that is meant as a workbook of its own, or as CSV")
-        rows = [row for row in _rows(sheets[0]) if any(cell is not None for cell in row)]
+    sheets = dict(_sheets(library, path, data_only=True))
+    held = {name: rows for name, every in sheets.items() if (rows := _without_empty_ends(every))}
+    if len(held) != 1:
+        rule = "has no sheet with data" if not held else f"has {len(held)} sheets with data, and one table is needed"
+        raise errors.TableError(path.name, rule, "save the sheet that is meant as a workbook of its own, or as CSV")
+    ((name, rows),) = held.items()
+    if len(rows) < len(sheets[name]):
+        written = dict(_sheets(library, path, data_only=False))[name]
+        if len(_without_empty_ends(written)) > len(rows):
+            rule = "has rows of formulas without values before or after its table"
+            raise errors.TableError(path.name, rule, "paste the values over the formulas, or clear these rows")
     names, *records = rows
     width = max((place for place, name in enumerate(names, 1) if name is not None), default=0)
     if any(any(cell is not None for cell in row[width:]) for row in records):
@@ -113,10 +118,21 @@ def _sheet(path: Path, changed: int, size: int) -> pl.DataFrame:  # noqa: ARG001
     return _frame(["" if name is None else str(name) for name in names[:width]], padded, path)
 
 
-def _rows(sheet: Any) -> Iterator[tuple[Any, ...]]:
-    sheet.reset_dimensions()  # some programs write a wrong size, and rows beyond it were left out
-    rows: Iterator[tuple[Any, ...]] = sheet.iter_rows(values_only=True)
-    return rows
+_Row = tuple[Any, ...]
+
+
+def _sheets(library: ModuleType, path: Path, *, data_only: bool) -> Iterator[tuple[str, list[_Row]]]:
+    """The names and rows of the sheets, with the values of formulas, or with what is written."""
+    with closing(library.load_workbook(path, read_only=True, data_only=data_only)) as book:
+        for sheet in book.worksheets:
+            sheet.reset_dimensions()  # some programs write a wrong size, and rows beyond it were left out
+            yield sheet.title, list(sheet.iter_rows(values_only=True))
+
+
+def _without_empty_ends(rows: Sequence[_Row]) -> Sequence[_Row]:
+    """The rows from the first to the last that holds anything: an empty one between them is a record whose values are missing."""
+    held = [place for place, row in enumerate(rows) if any(cell is not None for cell in row)]
+    return rows[held[0] : held[-1] + 1] if held else ()
 
 
 # --- queries --------------------------------------------------------------------------------------

@@ -201,6 +201,10 @@ class DisclosureControl(Mechanism):
             raise IncompatibleBlocksError(f"{self.unit} attribute", rule, params.did_you_mean(name, known), value=name)
         return known[name]
 
+    def counted_unit(self, space: DatasetSpace) -> str:
+        """The unit."""
+        return self.unit
+
     def is_of_unit(self, columns: Sequence[Attribute], space: DatasetSpace) -> bool:
         """Whether the columns of a table are the attributes of the unit."""
         return {a.name for a in columns} == {a.name for a in self.attributes(space)}
@@ -513,10 +517,6 @@ class CountTables(TableRelease):
     def counted_tables(self, space: DatasetSpace) -> tuple[tuple[str, ...], ...]:
         """The tables."""
         return self.tables
-
-    def counted_unit(self, space: DatasetSpace) -> str:
-        """The unit."""
-        return self.unit
 
     def publishes(self, attributes: Iterable[str]) -> bool:
         """Whether one of the tables has exactly these attributes."""

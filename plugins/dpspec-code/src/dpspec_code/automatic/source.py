@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from fractions import Fraction
@@ -45,11 +46,17 @@ from dpspec_code.automatic.generator import MOST_OPTIONS, EnumeratingGenerator, 
 from dpspec_code.automatic.path import RandomPath
 
 
-def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dataset, Any], Hashable]:
+def release_function(
+    mechanism: Mechanism, space: DatasetSpace, *, with_report: bool = False
+) -> Callable[[Dataset, Any], Hashable]:
     """`(dataset, generator) -> output`: the mechanism's `release` on the dataset as a table.
 
     The output is a dataset of the space where the released columns are its attributes, and the released rows otherwise. Of
     several tables, it is the rows of each.
+
+    Args:
+        mechanism, space: what is released.
+        with_report: whether what the mechanism states in the public report is a part of the output, where it states anything.
 
     >>> from dpspec.plugin import Marginal, UnorderedRecords, grammar
     >>> space = UnorderedRecords(attributes=[{"name": "sex", "categories": ["f", "m"]}])
@@ -65,7 +72,13 @@ def release_function(mechanism: Mechanism, space: DatasetSpace) -> Callable[[Dat
 
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)
-        after, *others = _released(mechanism, table, space, generator)
+        made = _released(mechanism, table, space, generator)
+        if with_report and made.report:
+            return output(made), json.dumps(made.report, sort_keys=True, default=str)
+        return output(made)
+
+    def output(made: workers.Output) -> Hashable:
+        after, *others = (*made.tables.values(), *(stream.joined() for stream in made.streams.values()))
         rows = tuple(after.records())
         if others:
             return rows, *(tuple(one.records()) for one in others)
@@ -85,7 +98,7 @@ class ReleaseCode(Mechanism):
     """A mechanism whose law is read off its release code, whatever its own `law` says.
 
     Args:
-        mechanism: the one whose code it is.
+        mechanism: the one whose code it is. Its law is that of all tables that a release writes, with what the report states.
     """
 
     name: ClassVar[str] = "release-code"
@@ -102,15 +115,16 @@ class ReleaseCode(Mechanism):
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         from dpspec_code.automatic.sampler import enumerate_law
 
-        return enumerate_law(release_function(self.mechanism, space), space.dataset(dataset), read=False)
+        function = release_function(self.mechanism, space, with_report=True)
+        return enumerate_law(function, space.dataset(dataset), read=False)
 
 
-def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> list[Table]:
+def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> workers.Output:
     """One release; while choices are enumerated an error ends the enumeration, for release code may not fail."""
     if type(generator) is not EnumeratingGenerator:
-        return _tables(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
+        return _run(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
     try:
-        return _tables(mechanism, table, space, EnumeratedRandomness.along(path_of(generator)))
+        return _run(mechanism, table, space, EnumeratedRandomness.along(path_of(generator)))
     except DpspecError as fault:
         generator.give_up(fault)
     except Exception as problem:
@@ -118,10 +132,8 @@ def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator
         generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
 
 
-def _tables(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Randomness) -> list[Table]:
-    """All tables that a release of the mechanism writes."""
-    made = mechanism.run(table, space, workers.Run(source=source))
-    return [*made.tables.values(), *(stream.joined() for stream in made.streams.values())]
+def _run(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Randomness) -> workers.Output:
+    return mechanism.run(table, space, workers.Run(source=source))
 
 
 # --- a source whose draws are choices -------------------------------------------------------------

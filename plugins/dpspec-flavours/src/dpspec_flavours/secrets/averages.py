@@ -93,11 +93,16 @@ class Averaged(Mechanism):
     seen: Annotated[tuple[int, ...], Items(Integer(0))] = ()
 
     def check(self, space: DatasetSpace) -> None:
-        base = _laws_of(self, space).base
+        known = _laws_of(self, space)
+        base = known.base
         self.mechanism.check(base)
         if self.seen and not base.is_ordered:
             rule = f"shows records by their positions, and the datasets of {base.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "leave out `seen`", value=self.seen)
+        data = (cast("tuple[Any, ...]", each) for law in known.laws().values() for each in law.support)
+        if self.seen and max(self.seen) >= (longest := max(map(len, data))):
+            rule = f"shows a record at a position that no data have: they have at most {longest} records, counted from 0"
+            raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "name another position in `seen`", value=max(self.seen))
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         known = _laws_of(self, space)

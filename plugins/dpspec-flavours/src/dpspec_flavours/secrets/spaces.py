@@ -174,6 +174,33 @@ class DataEvent:
         for dataset in self.datasets:
             base.dataset(dataset)
 
+    def check_values(self, base: DatasetSpace, known: Sequence[Dataset]) -> None:
+        """Refuse a value that no record has at the position: the event would never be true, and an attacker would be left out.
+
+        Args:
+            base: the space of the datasets.
+            known: some of its datasets, which are tried with the value in this position.
+
+        Raises:
+            ParameterError: none of them has the value there, and none is a dataset with it.
+        """
+        for value in self.values:
+            if not any(self._may_have(value, cast("tuple[Any, ...]", dataset), base) for dataset in known):
+                rule = f"names a value that no record of {base.name} has at position {self.position}"
+                advice = "write a record of the space, as the datasets of the priors have them"
+                raise ParameterError(f"event {self.label}", rule, advice, value=value)
+
+    def _may_have(self, value: Any, dataset: tuple[Any, ...], base: DatasetSpace) -> bool:
+        """Whether the dataset, or it with the value in the position, is a dataset that has the value there."""
+        place = cast("int", self.position)
+        if place >= len(dataset):
+            return False
+        try:
+            found = base.dataset([*dataset[:place], value, *dataset[place + 1 :]])
+        except errors.DpspecError:
+            return bool(dataset[place] == value)
+        return bool(cast("tuple[Any, ...]", found)[place] == value)
+
     def holds(self, dataset: Dataset, base: DatasetSpace) -> bool:
         """Whether it is true of a dataset; a dataset without the position has none of the values."""
         if self.position is not None:
@@ -356,7 +383,10 @@ class Secrets(DataLawSpace):
     def __attrs_post_init__(self) -> None:
         for field in ("secrets", "priors", "backgrounds"):
             check_labels(field, getattr(self, field))
-        params.collect(lambda event=event: event.check(self.base) for event in (*self.secrets, *self.backgrounds))  # type: ignore[misc]
+        events = *self.secrets, *self.backgrounds
+        params.collect(lambda event=event: event.check(self.base) for event in events)  # type: ignore[misc]
+        known = [dataset for prior in self.priors for dataset in prior.law(self.base).support]
+        params.collect(lambda event=event: event.check_values(self.base, known) for event in events)  # type: ignore[misc]
         if not _conditional_laws(self):
             raise ParameterError("secrets", "have probability 0 under every prior", "check the values that the secrets name")
 

@@ -10,6 +10,7 @@ from dpspec.api import read
 from dpspec.base.errors import IncompatibleBlocksError, PluginContractError
 from dpspec.base.words import Word
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.tables import TableStream
 from dpspec.grammar.workers import Output
 from dpspec.verifier import exhaustive
 from dpspec.verifier.document import verify_release
@@ -78,6 +79,28 @@ class Wordy(Code):
     def release(self, table, space, source):
         source.words(1)
         return table
+
+
+class Streaming(Code):
+    """Makes its table batch by batch, and draws or fails only then."""
+
+    def __init__(self, draw):
+        self.draw = draw
+
+    def run(self, table, space, run):
+        def batches():
+            self.draw(run.source)
+            yield table.slice(0, 0)
+
+        return Output(tables={}, streams={"released": TableStream(attributes=table.attributes, records=0, batches=batches)})
+
+
+def test_what_fails_when_a_stream_is_read_is_no_outcome(document):
+    """An error that is raised for every dataset alike would be the same outcome for all of them."""
+    assert through(document, Streaming(lambda source: source.below(2, 1))).word is Word.MINIATURE
+    assert through(document, Streaming(lambda source: source.words(1))).word is Word.UNDECIDED
+    with pytest.raises(PluginContractError, match="code: raised ZeroDivisionError"):
+        through(document, Streaming(lambda source: 1 // 0))
 
 
 def test_code_that_tells_the_truth_is_refuted(document):

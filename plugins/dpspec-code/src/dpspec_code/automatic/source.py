@@ -6,6 +6,7 @@ derangements are choices, each with its exact probability; under numpy's, the so
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import json
@@ -70,24 +71,28 @@ def release_function(
     if not attributes or any(a.name == MEMBERS for a in attributes):
         raise IncompatibleBlocksError(f"space {space.name}", "has no records that are rows of one table")
 
+    def outcome(table: Table, source: Randomness) -> Hashable:
+        made = mechanism.run(table, space, workers.Run(source=source))
+        after, *others = (*made.tables.values(), *(stream.joined() for stream in made.streams.values()))
+        rows: Hashable = tuple(after.records())
+        if others:
+            rows = rows, *(tuple(one.records()) for one in others)
+        elif after.attributes == attributes:
+            with contextlib.suppress(NotInSpaceError):  # the space may write its datasets in another way than as rows
+                rows = space.dataset(rows)
+        return (rows, json.dumps(made.report, sort_keys=True, default=str)) if with_report and made.report else rows
+
     def released(dataset: Dataset, generator: Any) -> Hashable:
         table = Table.from_records(space.records(dataset, space.units[0]), attributes)
-        made = _released(mechanism, table, space, generator)
-        if with_report and made.report:
-            return output(made), json.dumps(made.report, sort_keys=True, default=str)
-        return output(made)
-
-    def output(made: workers.Output) -> Hashable:
-        after, *others = (*made.tables.values(), *(stream.joined() for stream in made.streams.values()))
-        rows = tuple(after.records())
-        if others:
-            return rows, *(tuple(one.records()) for one in others)
-        if after.attributes != attributes:
-            return rows
+        if type(generator) is not EnumeratingGenerator:
+            return outcome(table, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
         try:
-            return space.dataset(rows)
-        except NotInSpaceError:  # the space writes its datasets in another way than as rows
-            return rows
+            return outcome(table, EnumeratedRandomness.along(path_of(generator)))
+        except DpspecError as fault:  # while choices are enumerated an error ends the enumeration: release code may not fail
+            generator.give_up(fault)
+        except Exception as problem:
+            rule = f"raised {type(problem).__name__} in release(): {problem}"
+            generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
 
     released.__name__ = mechanism.name
     return released
@@ -117,23 +122,6 @@ class ReleaseCode(Mechanism):
 
         function = release_function(self.mechanism, space, with_report=True)
         return enumerate_law(function, space.dataset(dataset), read=False)
-
-
-def _released(mechanism: Mechanism, table: Table, space: DatasetSpace, generator: Any) -> workers.Output:
-    """One release; while choices are enumerated an error ends the enumeration, for release code may not fail."""
-    if type(generator) is not EnumeratingGenerator:
-        return _run(mechanism, table, space, KeyedRandomness(generator.bytes(32), fit_for_publication=False))
-    try:
-        return _run(mechanism, table, space, EnumeratedRandomness.along(path_of(generator)))
-    except DpspecError as fault:
-        generator.give_up(fault)
-    except Exception as problem:
-        rule = f"raised {type(problem).__name__} in release(): {problem}"
-        generator.give_up(PluginContractError(f"mechanism {mechanism.name}", rule, "report it to its author"))
-
-
-def _run(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Randomness) -> workers.Output:
-    return mechanism.run(table, space, workers.Run(source=source))
 
 
 # --- a source whose draws are choices -------------------------------------------------------------

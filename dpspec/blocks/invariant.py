@@ -19,7 +19,7 @@ from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.memo import memoize
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.base.promises import Promising, is_a
-from dpspec.base.work import counted
+from dpspec.base.work import counted, spend
 from dpspec.blocks.multisets import all_records
 from dpspec.blocks.parts import CellRecords, Entries, ListedCells, listed_cells
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Record
@@ -99,8 +99,10 @@ class Invariant(Promising, ABC):
     _asides = frozenset({"check", "check_answers", "labels"})
 
 
-def _names(attributes: tuple[Attribute, ...]) -> dict[str, Attribute]:
-    return {attribute.name: attribute for attribute in attributes}
+@memoize(maxsize=64)
+def _names(space: DatasetSpace, unit: str) -> Mapping[str, Attribute]:
+    """The attributes of a unit by name: each of many tables is held against all others, on a space of a thousand attributes."""
+    return {attribute.name: attribute for attribute in space.attributes_of(unit)}
 
 
 _WORK_OF_A_CELL = 2
@@ -164,7 +166,7 @@ class Marginal(Invariant):
     where: Annotated[tuple[tuple[str, tuple[str, ...]], ...], Pairs(Items(Text()))] = ()
 
     def check(self, space: DatasetSpace) -> None:
-        known = _names(space.attributes_of(self.unit))
+        known = _names(space, self.unit)
         for attribute in (*self.attributes, *(a for a, _ in self.where)):
             if attribute not in known:
                 raise IncompatibleBlocksError(
@@ -233,25 +235,29 @@ class Marginal(Invariant):
         return _small_matrix(self, space) if len(cells) <= FEW_CELLS else self.rows_over(cells, space)
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
+        spend(_WORK_OF_A_CELL * len(cells))
+        held, (kept, conditions) = CellRecords.needed_in(space), _columns(self, space)
+        rows: dict[Record, list[int]] = {}
         try:
-            columns = [self._change(cell, space) for cell in cells]
+            for column, cell in enumerate(cells):
+                gone, come = held.records_replaced(cell, self.unit), held.records_of_cell(cell, self.unit)
+                for record, change in (*((one, 1) for one in come), *((one, -1) for one in gone)):
+                    if all(record[place] in categories for place, categories in conditions):
+                        value = tuple([record[place] for place in kept])
+                        rows.setdefault(value, [0] * len(cells))[column] += change
         except IncompatibleBlocksError:  # a record of the unit is no sum of cells: all that a user did, say
             return None
-        values = sorted({value for column in columns for value in column}, key=repr)
-        return tuple(tuple(column[value] for column in columns) for value in values)
-
-    def _change(self, cell: Hashable, space: DatasetSpace) -> Counter[Record]:
-        """The change of the table by one more count in a cell."""
-        held = CellRecords.needed_in(space)
-        change = self._count(held.records_of_cell(cell, self.unit), space)
-        change.subtract(self._count(held.records_replaced(cell, self.unit), space))
-        return change
+        return tuple(tuple(rows[value]) for value in sorted(rows, key=repr))
 
     def partitions(self, others: Sequence[Invariant], space: DatasetSpace) -> Iterator[tuple[Invariant, ...]]:
-        known, where = _names(space.attributes_of(self.unit)), dict(self.where)
-        for attribute in {a for other in others for a in other.mentions()} & set(known):
-            groups = {other.mentions().get(attribute, frozenset()) for other in others} - {frozenset()}
-            whole = frozenset(where.get(attribute, ())) or (frozenset(known[attribute].values()) if groups else frozenset())
+        known, where = _names(space, self.unit), dict(self.where)
+        grouped = dict[str, set[frozenset[str]]]()
+        for other in others:
+            for attribute, categories in other.mentions().items():
+                if categories and attribute in known:
+                    grouped.setdefault(attribute, set()).add(categories)
+        for attribute, groups in grouped.items():
+            whole = frozenset(where.get(attribute) or known[attribute].values())
             for chosen in exact_covers(whole, groups):
                 yield tuple(evolve(self, where={**where, attribute: tuple(sorted(g))}) for g in chosen)
 
@@ -260,11 +266,10 @@ class Marginal(Invariant):
             return "the same invariant"
         if not is_a(other, Marginal) or not self._sees_unit_of(other):
             return None
-        visible = self._visible(space)
         theirs, ours = dict(other.where), dict(self.where)
         narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
         needed = {*other.attributes, *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
-        if narrower and needed <= visible:
+        if narrower and needed <= self._visible(space):
             return f"{other} is a coarser table of {self}"
         return None
 
@@ -273,7 +278,7 @@ class Marginal(Invariant):
 
     def _visible(self, space: DatasetSpace) -> set[str]:
         """The attributes whose value is known from a cell of this table: its own and every coarser one."""
-        known = _names(space.attributes_of(self.unit))
+        known = _names(space, self.unit)
         visible, pending = set(), list(self.attributes)
         while pending:
             attribute = pending.pop()
@@ -334,7 +339,7 @@ def _small_matrix(marginal: Marginal, space: DatasetSpace) -> tuple[tuple[int, .
 @memoize(maxsize=1024)
 def _own_attributes(query: Marginal, space: DatasetSpace) -> tuple[tuple[Attribute, ...], tuple[Attribute, ...]]:
     """The attributes of a table as they are without those that it does not have: in its own order, and in that of the space."""
-    known = _names(space.attributes_of(query.unit))
+    known = _names(space, query.unit)
     own = tuple(
         known[a] if known[a].within in query.attributes else evolve(known[a], within=None, parents=()) for a in query.attributes
     )

@@ -25,6 +25,7 @@ from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.memo import memoize
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
 from dpspec.base.promises import Promising, is_promised
+from dpspec.base.work import spend
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.parts import ListedCells, listed_cells, merged_mentions, miniature_of, own_attributes
@@ -183,6 +184,9 @@ MOST_IN_KERNEL = 512
 WALKED = 50_000
 """The largest number of datasets in the search for a witness."""
 
+_WORK_OF_A_VALUE = 10
+"""Units of work (`dpspec.base.work`) of the value of an invariant of few records."""
+
 EVALUATIONS = 100_000
 """At most this many values of invariants are computed in each space that is searched: about a second for wide tables."""
 
@@ -261,15 +265,35 @@ def _in_row_space(fine: tuple[Invariant, ...], wanted: Invariant, space: Dataset
     target = _matrix(wanted, space)
     if target is None:
         return None
-    rows = [row for invariant in fine for row in (_matrix(invariant, space) or ())]
-    if _fixes_total(space) and target:
-        rows.append((1,) * len(target[0]))
+    rows, rank = _row_space(fine, space)
     if not rows:
         return None
-    both = [*rows, *target]
-    if fmpz_mat([list(row) for row in both]).rank() == fmpz_mat([list(row) for row in rows]).rank():
+    spend(len(rows) * len(rows[0]) // _ENTRIES_PER_UNIT)
+    if set(target) <= set(rows) or fmpz_mat([list(row) for row in (*rows, *target)]).rank() == rank:
         return "its rows are linear combinations of the rows of the others"
     return None
+
+
+_ENTRIES_PER_UNIT = 6
+"""So many entries of a matrix are one unit of work (`dpspec.base.work`) of its rank."""
+
+
+def _row_space(fine: tuple[Invariant, ...], space: DatasetSpace) -> tuple[tuple[tuple[int, ...], ...], int]:
+    """The different rows of some invariants, with that of a total that the space fixes, and their rank."""
+    cells = listed_cells(space)
+    return (_kept_row_space if cells is not None and len(cells) <= _MOST_KEPT else _new_row_space)(fine, space)
+
+
+def _new_row_space(fine: tuple[Invariant, ...], space: DatasetSpace) -> tuple[tuple[tuple[int, ...], ...], int]:
+    rows = dict.fromkeys(row for invariant in fine for row in (_matrix(invariant, space) or ()))
+    cells = listed_cells(space)
+    if _fixes_total(space) and cells:
+        rows[(1,) * len(cells)] = None
+    return tuple(rows), fmpz_mat([list(row) for row in rows]).rank() if rows else 0
+
+
+_kept_row_space = memoize(maxsize=16)(_new_row_space)
+"""Each attribute of a space is held against the same invariants."""
 
 
 def _undetermined(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Determination:
@@ -327,6 +351,7 @@ def _walked_witness(
     for walked in [space] if listed else _small_spaces(fine, wanted, space):
         first: dict[object, tuple[object, Dataset]] = {}
         for dataset in itertools.islice(walked.datasets(), most):
+            spend(_WORK_OF_A_VALUE * (len(fine) + 1))
             key = tuple(invariant.value(dataset, space) for invariant in fine)
             value = wanted.value(dataset, space)
             known = first.setdefault(key, (value, dataset))

@@ -6,6 +6,7 @@ Drechsler 2024).
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
@@ -52,7 +53,9 @@ def total(values: Iterable[Number]) -> Number:
     >>> str(total([number("sqrt(2)"), number("ln(2)")]))
     '2634200928666301/1250000000000000'
     """
-    listed = list(values)
+    # a release that is made a million times is one object, and one product
+    runs = (list(run) for _, run in itertools.groupby(values, key=id))
+    listed = [run[0] * len(run) if len(run) > 1 else run[0] for run in runs]
     try:
         return sum(listed, ZERO)
     except NumericalError:

@@ -181,11 +181,9 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
 
     def datasets(self) -> Iterator[Dataset]:
         _check_listed(self.name, self.length)
-        for total in itertools.count():
-            level = sorted(self._at_distance(total, self.length))
-            if not level and self.high is not None and total > self.length * (self.high - self.low):
-                return
-            yield from (tuple(self.low + step for step in steps) for steps in level)
+        totals = itertools.count() if self.high is None else range(self.length * (self.high - self.low) + 1)
+        for total in totals:
+            yield from (tuple(self.low + step for step in steps) for steps in self._at_distance(total))
 
     def includes(self, other: DatasetSpace) -> str | None:
         if self == other:
@@ -195,16 +193,26 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
         above = self.high is None or (other.high is not None and other.high <= self.high)
         return "a smaller range of counts" if self.low <= other.low and above else None
 
-    def _at_distance(self, total: int, length: int) -> Iterator[tuple[int, ...]]:
-        """Vectors of `length` non-negative steps above `low` that add up to `total`."""
-        span = total if self.high is None else min(total, self.high - self.low)
-        if length == 1:
-            if total <= span:
-                yield (total,)
-            return
-        for first in range(span + 1):
-            for rest in self._at_distance(total - first, length - 1):
-                yield (first, *rest)
+    def _at_distance(self, total: int) -> Iterator[tuple[int, ...]]:
+        """Vectors of non-negative steps above `low` that add up to `total`, in lexicographic order."""
+        most = total if self.high is None else self.high - self.low
+
+        def least(rest: int, places: int) -> list[int]:
+            """The first vector of some places: its last entries are as large as they may be."""
+            full, more = divmod(rest, most) if most else (0, 0)
+            return [0] * (places - full - (more > 0)) + [more] * (more > 0) + [most] * full
+
+        steps = least(total, self.length)
+        while True:
+            yield tuple(steps)
+            after = 0
+            for place in reversed(range(self.length)):
+                if after and steps[place] < most:
+                    steps[place:] = [steps[place] + 1, *least(after - 1, self.length - place - 1)]
+                    break
+                after += steps[place]
+            else:
+                return
 
     def extent(self) -> str:
         return f" of length {self.length}"

@@ -22,6 +22,7 @@ from flint import arb, ctx
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball
+from dpspec.base.memo import memoize
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import Bound, InputDivergence
 from dpspec.blocks.invariant import Invariant
@@ -749,9 +750,7 @@ def _small(block: InputDivergence | Invariant | Multiverse, space: DatasetSpace)
     size = space.cardinality()
     if size is not None and size <= MOST_LISTED:
         yield space
-    part = Changes.found_in(space)
-    names = [attribute.name for unit in space.units for attribute in space.attributes_of(unit)]
-    smaller = None if part is None else part.reduced(dict.fromkeys(names[:2], frozenset()), 3)
+    smaller = _reduced(space)
     if smaller is None:
         return
     try:
@@ -761,6 +760,14 @@ def _small(block: InputDivergence | Invariant | Multiverse, space: DatasetSpace)
     except DpspecError:  # it is defined on spaces with all categories or sizes only
         return
     yield smaller
+
+
+@memoize(maxsize=16)
+def _reduced(space: DatasetSpace) -> DatasetSpace | None:
+    """The space with few categories and records, on which each of hundreds of invariants is checked."""
+    part = Changes.found_in(space)
+    names = [attribute.name for unit in space.units for attribute in space.attributes_of(unit)]
+    return None if part is None else part.reduced(dict.fromkeys(names[:2], frozenset()), 3)
 
 
 def _refuse(divergence: InputDivergence | OutputDivergence, declared: str, found: str) -> None:

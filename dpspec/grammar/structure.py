@@ -12,6 +12,7 @@ The verifier derives bounds from it, and compares it with the law that the mecha
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.base.exact import Bracket, Number
+from dpspec.base.memo import key_of
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -83,7 +85,12 @@ class Structure:
 
     def states(self, view: View, by: object) -> bool:
         """Whether a mechanism states that it reads all records of a view: one statement for each equal view."""
-        return 0 < self.views.count(view) <= self.hypotheses.count(SizeHypothesis(view=view, by=by))
+        return key_of(view) in self._stated(by)
+
+    def _stated(self, by: object) -> set[object]:
+        """The views of which a mechanism states that, as keys."""
+        stated = Counter(key_of(hypothesis.view) for hypothesis in self.hypotheses if hypothesis.by == by)
+        return {key for key, times in Counter(map(key_of, self.views)).items() if times <= stated[key]}
 
     def restated(self, of: object, by: object, views: Callable[[View], View] | None = None) -> Structure:
         """The structure of a mechanism that applies another one to all records, or to those that the changed views read.
@@ -97,7 +104,8 @@ class Structure:
         """
         changed = self.views if views is None else tuple(map(views, self.views))
         both = zip(self.views, changed, strict=True)
-        stated = tuple(SizeHypothesis(view=after, by=by) for before, after in both if self.states(before, of))
+        own = self._stated(of)
+        stated = tuple(SizeHypothesis(view=after, by=by) for before, after in both if key_of(before) in own)
         return attrs.evolve(self, views=changed, hypotheses=stated, drawn_by=by if self.drawn_by == of else None)
 
 

@@ -24,6 +24,7 @@ from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.memo import memoize
 from dpspec.base.params import Exact, Integer, Rational
 from dpspec.base.promises import is_a
+from dpspec.base.work import spend
 from dpspec.laws.dichotomy import INFINITE, Cells, Dichotomy, Growth, gain_of
 from dpspec.laws.exponential import Exponential, exact_exponential, finite_law
 from dpspec.laws.law import AtomicLaw, FiniteLaw, Kind, Law, LocationLaw, LocationSandwich, OutputValue
@@ -374,6 +375,10 @@ def _corrections(variance: float, y: float, precision: int) -> int:
     return count
 
 
+_FARTHEST = 10**150
+"""A start farther away takes no more terms than this one, whose square is still a double."""
+
+
 def _half_sum(variance: Fraction, start: int | Fraction, precision: int) -> arb:
     """The sum over i >= 0 of exp(-(start + i)^2 / (2 variance)), for start > -1.
 
@@ -383,7 +388,7 @@ def _half_sum(variance: Fraction, start: int | Fraction, precision: int) -> arb:
     with ctx.workprec(ctx.prec + 16):
         rate, point = arb(fmpq(-variance.denominator, 2 * variance.numerator)), ball(start)
         term, ratio, fall = (rate * point * point).exp(), (rate * (2 * point + 1)).exp(), (2 * rate).exp()
-        total, far = arb(0), float(max(start, 0))
+        total, far = arb(0), float(min(max(start, 0), _FARTHEST))
         count = math.ceil(math.sqrt(far * far + 2 * (precision + 16) * math.log(2) * float(variance)) - far) + 1
         while count > 0 or not ratio < 1:
             total += term
@@ -549,7 +554,13 @@ class DiscreteGaussianShift(Dichotomy, Growth):
 @memoize(maxsize=16)
 def _cells_of_shift(shift: int, variance: Fraction, precision: int) -> Cells:
     """The cells of two wide laws: of many answers of a table that moves by one they are the same."""
-    return DiscreteGaussianShift(shift, variance)._picture.cells(precision)
+    found = DiscreteGaussianShift(shift, variance)._picture.cells(precision)
+    spend(_WORK_OF_A_CELL * len(found))
+    return found
+
+
+_WORK_OF_A_CELL = 40
+"""Units of work of the four tails of a cell, each of which is a series."""
 
 
 # --- staircases ---------------------------------------------------------------------------------------

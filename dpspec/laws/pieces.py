@@ -57,6 +57,8 @@ _FARTHEST = 2.0**20
 _POINTS_PER_UNIT, _POINTS_OF_TRANSFORM = 48, 32
 """So many points of a grid take a unit of work: a few exponentials in doubles, or a Fourier transform with its powers."""
 _PRECISION = 96
+_WORK_OF_A_CELL = 3
+"""Units of work (`dpspec.base.work`) of reading a cell: a logarithm, and six middles of balls."""
 _LEAST = 1e-300
 """Cells of less probability are no normal doubles; they join the rest."""
 _ATOM = 2.0**-44
@@ -98,6 +100,7 @@ class LossPieces:
     @classmethod
     def of_cells(cls, cells: Sequence[Cell]) -> LossPieces:
         """The cells of a pair; those of which too little is known join the rest."""
+        spend(_WORK_OF_A_CELL * len(cells))
         known = [cell for cell in cells if cell.p > _LEAST and cell.q > 0 and cell.low.is_finite() and cell.high.is_finite()]
         with ctx.workprec(_PRECISION + 32):
             ratios = [(cell.p / cell.q).log() for cell in known]

@@ -46,6 +46,7 @@ from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, NumberLike, largest, number, rational
 from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.memo import memoize
+from dpspec.base.work import spend
 from dpspec.laws.atoms import merge
 from dpspec.laws.dichotomy import INFINITE, NOTHING, Cell, Dichotomy, exact_atoms_of, growth_of, is_convolved
 from dpspec.laws.integers import DiscreteGaussianLaw, DiscreteGaussianShift
@@ -82,7 +83,11 @@ def _text(points: Sequence[Knot]) -> str:
     return ", ".join(f"({a}, {b})" for a, b in points)
 
 
-@attrs.frozen
+_WORK_OF_KNOT = 8
+"""Units of work (`dpspec.base.work`) of a knot of a curve that is compared with another one, or composed with it."""
+
+
+@attrs.frozen(cache_hash=True)
 class TradeOff:
     """A piecewise linear trade-off function by its knots (level, error), from level 0 to level 1.
 
@@ -175,6 +180,7 @@ class TradeOff:
 
     def __ge__(self, other: TradeOff) -> bool:
         """Whether it is nowhere below the other: between the knots of both the difference is linear."""
+        spend(_WORK_OF_KNOT * (len(self.knots) + len(other.knots)))
         return all(error >= other.at(level) for level, error in self.knots) and all(
             self.at(level) >= error for level, error in other.knots
         )
@@ -203,6 +209,7 @@ class TradeOff:
         >>> str(TradeOff.approximate(3).after(TradeOff.approximate(2)))
         '(0, 1), (1/8, 1/4), (1/3, 1/9), (1, 0)'
         """
+        spend(_WORK_OF_KNOT * (len(self.knots) + len(first.knots)))
         back = first.inverse()
         levels = {level for level, _ in first.knots} | {back.at(1 - level) for level, _ in self.knots}
         return TradeOff([(level, self.at(1 - first.at(level))) for level in levels])

@@ -34,7 +34,7 @@ import attrs
 
 from dpspec.base.work import spend
 from dpspec.blocks.invariant import Marginal
-from dpspec.verifier.changes import AttributeChange, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
+from dpspec.verifier.changes import AttributeChange, CategoryClass, Pattern, SeenAttributes, Sides, farthest, options_of, sides_of
 
 MOST_WORK = 1 << 17
 """A tied part is passed exactly with at most so many sums in all, long ones counting more, which takes about a second; halves
@@ -602,14 +602,22 @@ class _AttributeWalk:
             for table, place in self.tables.items() for other, of in table.where if other == name
         ]  # fmt: skip
         cells = self._mask(table for table in self.tables if name in table.attributes)
+        admitted: dict[CategoryClass, int] = {}
+
+        def mask(holds: CategoryClass) -> int:
+            """The tables that a side does not leave: of hundreds of categories each is read once, and not in each change."""
+            if holds not in admitted:
+                left = full
+                for bit, index in conditions:
+                    left &= full if holds[index] else ~bit
+                admitted[holds] = left
+            return admitted[holds]
+
         for kept in options_of(name, outer, self.columns):
             if self.is_added and not kept.equal:
                 continue
-            before = after = full
-            for bit, index in conditions:
-                before &= full if kept.before[index] else ~bit
-                after &= full if kept.after[index] else ~bit
-            alike = found.setdefault(((before, after, full if kept.equal else full & ~cells), kept if goes_on else None), [])
+            masks = mask(kept.before), mask(kept.after), full if kept.equal else full & ~cells
+            alike = found.setdefault((masks, kept if goes_on else None), [])
             if len(alike) < ALIKE:
                 alike.append(kept)
         self._changes[name, outer] = [(masks, changes) for (masks, _), changes in found.items()]

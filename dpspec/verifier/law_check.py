@@ -448,8 +448,18 @@ class _EachCategory:
         owner, first = dict[str, str](), self.records[0]
         for a in self.attributes:
             owner[a.name] = a.name if a.within is None else owner[a.within]
-        families = [frozenset(name for name in owner if owner[name] == root) for root in dict.fromkeys(owner.values())]
-        return {names: next((r for r in self.records if self._mixed(first, r, names) != first), first) for names in families}
+        families = dict[str, list[int]]()
+        for place, root in enumerate(owner.values()):
+            families.setdefault(root, []).append(place)
+
+        def others(places: list[int]) -> Iterator[Record]:
+            """Only the attributes of the family are read: there may be a thousand families."""
+            return (record for record in self.records if any(record[place] != first[place] for place in places))
+
+        return {
+            frozenset(self.attributes[place].name for place in places): next(others(places), first)
+            for places in families.values()
+        }
 
 
 def _record_with(attributes: Sequence[Attribute], varied: Attribute, place: int) -> Record:

@@ -46,6 +46,9 @@ MOST_RANKED = 5_000
 ALIKE_TRIED = 4
 """The number of patterns of one change that are turned into datasets, those with the most named categories first."""
 
+MOST_AT_ONCE = 10_000
+"""The largest number of records that a pair changes at once; neighbours may be a billion changes apart."""
+
 MOST_UNREAD = 10_000
 """The largest number of records that no view reads that are added to those that change, where the space requires as many
 records."""
@@ -220,7 +223,7 @@ class Attaining:
             gone, come = records[:1], records
         yield gone, come
         price = steps.added if change.is_added and steps.added is not None else steps.replaced
-        times = 1 if steps.within is None else steps.within // price
+        times = 1 if steps.within is None else min(steps.within // price, MOST_AT_ONCE)
         if times > 1:
             yield gone * times, come * times
         if self.spec.space.is_ordered and not change.is_added:

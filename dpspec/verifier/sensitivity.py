@@ -20,6 +20,7 @@ import attrs
 
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.memo import key_of
 from dpspec.base.types import JsonData
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -618,6 +619,7 @@ class Sensitivity:
     def data(self, family: Sequence[Marginal], changes: Sequence[RecordChange]) -> JsonData:
         """Everything that the proof takes from the structure, and every change, for a machine."""
         steps, places, tied = self.steps, dict[LawPair, int](), self.tied_part()
+        varying = {key_of(view) for view in self.views}
 
         def moved(case: Case) -> list[int]:
             return [places.setdefault(pair, len(places)) for pair in case]
@@ -631,7 +633,7 @@ class Sensitivity:
         ]  # fmt: skip
         return {
             "unit": steps.unit, "replaced": steps.replaced, "added": steps.added, "within": steps.within,
-            "views": [{**view.data(), "fixed": view not in self.views} for view in self.structure.views],
+            "views": [{**view.data(), "fixed": key_of(view) not in varying} for view in self.structure.views],
             "kept": [table_data(table) for table in family], "changes": listed,
             "answers": [[law_data(before), law_data(after)] for before, after in places],
             **({} if tied is None else {"largest_only": True, "tied": tied}),

@@ -105,7 +105,7 @@ def standing(
         stated = claims(document, effort=effort, most=limit)
         found += (judgement.judge(registry, progress) for judgement in stated if not judgement.missing())
     except DpspecError as fault:
-        word = Word.UNDECIDED if fault.exit_code == Word.UNDECIDED.exit_code else Word.PLUGIN
+        word = Word.PLUGIN if fault.exit_code == Word.PLUGIN.exit_code else Word.UNDECIDED
         return Standing(word=word, reason=str(fault))
     refuted = _refuted_on(document, also, registry)
     found += [] if refuted is None else [refuted]

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from dpspec.base.errors import DpspecError, PluginError, SpecFileError
+from dpspec.blocks import multiverse
 from dpspec.extension import installed, load_plugins
-from dpspec.linter import Severity, declared_findings, lint
+from dpspec.linter import Severity, declared_findings, findings, lint
 from dpspec.linter.finding import finding
 from dpspec.linter.look import EXPLAINS_NOTHING
 
@@ -150,3 +151,13 @@ def test_a_kind_of_finding_needs_a_docstring_and_a_code_of_its_own():
         def again(file, context):
             """Twice."""
             yield from ()
+
+
+def test_invariants_are_held_against_each_other_within_a_limit_of_work(monkeypatch):
+    """Hundreds of them would take minutes; what is found before the limit stays."""
+    file = SPECS / "lint" / "fixed-invariant--the-last-of-two-counts.dpspec.toml"
+    assert "fixed-invariant" in {single.code for single in lint([file], installed().registry)}
+    findings._determined.cache_clear()
+    multiverse._in_row_space.cache_clear()
+    monkeypatch.setattr(findings, "MOST_OF_INVARIANTS", 0)
+    assert "fixed-invariant" not in {single.code for single in lint([file], installed().registry)}

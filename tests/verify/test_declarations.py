@@ -266,3 +266,35 @@ def test_a_function_that_is_a_table_of_its_own_datasets_is_not_asked_about_fewer
     check_declared(spec)
     with pytest.raises(KeyError):
         check_declared(spec.replace(input_divergence=UserMetric(function=lambda x, y: {}[x, y], label="by no table")))
+
+
+def test_work_of_many_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of hundreds of invariants is held against all others, on a space of a thousand attributes."""
+    counted = {"mentions": 0, "reduced": 0, "attributes_of": 0}
+
+    def count(cls: type, name: str) -> None:
+        known = getattr(cls, name)
+
+        def call(*given: Any, **named: Any) -> Any:
+            counted[name] += 1
+            return known(*given, **named)
+
+        monkeypatch.setattr(cls, name, call)
+
+    space = UnorderedRecords(attributes=tuple(Attribute(name=f"b{place}", count=3) for place in range(80)))
+    invariants = tuple(Marginal(attributes=(f"b{place}",)) for place in range(40))
+    claim = PrivacySpec(
+        space=space,
+        multiverse=LevelSets(invariants=invariants),
+        input_divergence=Hamming(),
+        output_divergence=Mult(),
+        budget=UniformBudget(parameter="epsilon", value=number(1)),
+    )
+    for name in ("mentions",):
+        count(Marginal, name)
+    for name in ("reduced", "attributes_of"):
+        count(UnorderedRecords, name)
+    check_declared(claim)
+    assert counted["reduced"] <= 3
+    assert counted["mentions"] <= 2 * 40 * 80
+    assert counted["attributes_of"] <= 40 * 80

@@ -13,6 +13,7 @@ from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.lower_bound import MOST_AT_ONCE
 from dpspec.verifier.proof import derive, on_pair
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.compare.test_rules import HAMMING, SYMMETRIC, spec
@@ -75,3 +76,14 @@ def test_counts_of_households_that_invariants_fix_lie_around_the_persons_of_a_cl
     assert isinstance(found, Verdict)
     assert found.outcome is Outcome.VERIFIED
     assert str(found.constant) == "ln(4)"
+
+
+def test_neighbours_that_are_many_changes_apart_are_shown_by_fewer() -> None:
+    """A pair may differ in as many records as neighbours do; a billion equal ones are more than memory holds."""
+    space = UnorderedRecords(attributes=(KIND,))
+    distance = block("input_divergences", "within-distance", of=SYMMETRIC, most=50_000)
+    noisy = block("mechanisms", "geometric", queries=(COUNTS[1],), ratio="1/2")
+    found = derive(noisy, spec(space, distance, value=1))
+    assert found.outcome is Outcome.REFUTED
+    assert found.witness is not None
+    assert max(len(dataset) for dataset in (found.witness.left, found.witness.right)) == MOST_AT_ONCE

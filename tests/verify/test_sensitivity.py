@@ -12,9 +12,9 @@ from dpspec.blocks.multiverse import LevelSets, determines
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.structure import Structure
+from dpspec.grammar.structure import SizeHypothesis, Structure
 from dpspec.grammar.views import NoisyCount
-from dpspec.laws.law import Law
+from dpspec.laws.law import FiniteLaw, Law
 from dpspec.plugin import define
 from dpspec.specfile.reader import read_text
 from dpspec.verifier.proof import derive
@@ -167,3 +167,19 @@ def test_each_repetition_may_be_another_case() -> None:
     counts = block("mechanisms", "batched", mechanism=NOISE, batches=2, assignment="independent")
     assert missing(block("mechanisms", "repeated", mechanism=counts, times=2), "total-variation") is None
     assert missing(block("mechanisms", "composed", parts=(BATCHES, NOISE)), "pbdp", delta="3/4") is not None
+
+
+def test_statements_about_many_views_are_looked_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Thousands of equal and different views are not compared with each other one by one."""
+    tables = (Marginal(attributes=(f"a{place}",)) for place in range(200))
+    views = tuple(NoisyCount(table=table, noise=FiniteLaw.point) for table in tables)
+    compared = []
+    known = NoisyCount.__eq__
+    monkeypatch.setattr(NoisyCount, "__eq__", lambda one, other: compared.append(1) or known(one, other))
+    stated = tuple(SizeHypothesis(view=view, by="a") for view in views)
+    found = Structure(views=(*views, views[0]), hypotheses=(*stated, SizeHypothesis(view=views[1], by="b")))
+    assert not found.states(views[0], "a")  # one statement, two equal views
+    assert found.states(views[1], "a")
+    assert not found.states(views[0], "b")
+    assert [statement.view for statement in found.restated(of="a", by="c").hypotheses] == list(views[1:])
+    assert len(compared) < 2_000

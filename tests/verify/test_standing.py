@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dpspec as dp
 from dpspec.base.exact import number
+from dpspec.base.words import Word
+from dpspec.extension import installed
+from dpspec.specfile import new_spec, read_text
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.standing import standing
 
@@ -26,3 +29,9 @@ def test_a_constant_that_is_known_between_two_ends_counts_by_the_upper_one() -> 
     assert together.spec.budget.uniform() == 6
     assert together.proved is not None
     assert together.proved.spec.budget.uniform() == number(2)
+
+
+def test_a_space_that_cannot_be_listed_is_no_fault_of_a_plugin() -> None:
+    text = new_spec("long").replace("length = 3", "length = 1000000000")
+    found = standing(read_text(text, installed().registry))
+    assert found.word is not Word.PLUGIN

@@ -477,3 +477,20 @@ def test_the_least_budget_of_a_universe_is_held_against_one_number(left: str, ri
         wrong = copy.deepcopy(data)
         wrong["premise"] = wrong["steps"][0]["before"] = text.replace('epsilon = "5"', f'epsilon = "{more}"')
         assert not accepted(wrong), more
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [("1/10000", 1_000), ("ln(10001/10000)", 900), ("1/2", 3), ("0", 5)])
+def test_a_group_of_neighbours_within_a_distance_is_accepted(epsilon: str, most: int) -> None:
+    """`compare` derives it, and the checker rejected it: the new neighbours are those within a distance."""
+    near = d_x("neighbour", "differ-in-one-position")
+    within = d_x("within-distance", of=d_x("hamming-ordered"), most=most)
+    space = REGISTRY.get("spaces", "bit-vectors")(length=20_000)
+    premise = spec(space, near, d_pr("mult-delta", delta="1e-30"), value=number(epsilon))
+    goal = spec(space, within, d_pr("mult-delta", delta="1e-10"), value=number(2))
+    found = derive(premise, goal)
+    assert found is not None
+    data = found.data(REGISTRY)
+    assert data["steps"][0]["rule"] == "approximate-groups"
+    assert check_derivation(data).accepted
+    data["steps"][0]["parameters"]["steps"] = most - 1
+    assert not check_derivation(data).accepted

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from random import Random
 
@@ -21,9 +22,9 @@ from dpspec_divergences import (
 )
 from dpspec_divergences.losses import LossTail
 from dpspec_divergences.trade_off import curve_of_approximate, curve_of_pbdp
-from dpspec_divergences.worst_pairs import worst_curve, worst_pairs
+from dpspec_divergences.worst_pairs import group_delta, worst_curve, worst_pairs
 
-from dpspec import installed
+from dpspec import installed, laws
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.grammar.rule import Conversion
@@ -369,3 +370,19 @@ def test_tight_is_said_only_where_it_is(source, target, attained):
     """chi-squared is a statement at order 2: from order 3, or to order 3/2, no mechanism attains the formula."""
     found = [path for path in paths(list(EVERY.values()), source, number("1/2"), target) if len(path.legs) == 1]
     assert [path.tight for path in found] == [attained]
+
+
+@pytest.mark.parametrize("steps", [1, 2, 7, 1_000])
+@pytest.mark.parametrize("epsilon", ["0", "ln(2)", "ln(1000001/1000000)", "1/1000", "1e-400"])
+def test_the_delta_of_a_group_is_rounded_up_and_short(epsilon: str, steps: int) -> None:
+    delta, loss = Fraction(1, 10**12), number(epsilon)
+    found, ratio = group_delta(delta, loss, steps), laws.rational_exponential(loss)
+    if ratio is None:
+        power = float(Fraction(epsilon))
+        least = math.fsum(math.exp(power * step) for step in range(steps)) * float(delta)
+        assert math.isclose(float(found), least, rel_tol=1e-12)
+        assert found > delta * steps or steps == 1
+    else:
+        true = min(Fraction(1), delta * sum(ratio**step for step in range(steps)))
+        assert true <= found <= true * (1 + Fraction(1, 10**30))
+    assert found.denominator.bit_length() < 17_000

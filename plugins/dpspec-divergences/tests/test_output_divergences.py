@@ -9,6 +9,7 @@ from fractions import Fraction as F
 
 import pytest
 from dpspec_divergences import DNor, Mult, MultDelta, Renyi, TotalVariation
+from flint import arb
 
 from dpspec.base.exact import INFINITY, ln, number, sqrt
 from dpspec.laws.law import FiniteLaw
@@ -278,3 +279,8 @@ def test_no_constant_is_claimed_where_none_holds(pair):
     smaller, larger = (divergence.between(left, right) for divergence in pair)
     assert smaller.lower > 0
     assert larger.upper == 0 or float(smaller.lower) > 10 * float(larger.upper)
+
+
+def test_renyi_orders_beyond_all_doubles():
+    largest = Renyi(order="1e400").largest_probability(arb("0.5"), arb("0.1"))
+    assert 1 - math.exp(-0.1) / 2 <= float(largest.upper()) < 1 - math.exp(-0.1) / 2 + 1e-8

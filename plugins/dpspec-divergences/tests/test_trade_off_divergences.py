@@ -23,8 +23,10 @@ from dpspec_divergences import (
 from flint import arb, ctx
 from hypothesis import given, settings, strategies as st
 
+from dpspec.base import exact
 from dpspec.base.errors import NoFormulaError, ParameterError
 from dpspec.base.exact import INFINITY, ln, number, sqrt
+from dpspec.base.work import spent
 from dpspec.laws.atoms import FiniteDichotomy, Sandwich
 from dpspec.laws.combine import mixture, product
 from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
@@ -267,3 +269,52 @@ def test_largest_probability_is_where_the_bound_is_met(divergence, bound):
 def test_faults_are_named(given, message):
     with pytest.raises(ParameterError, match=message):
         TradeOffSteps(**given)
+
+
+def test_hockey_sticks_at_an_epsilon_beyond_all_doubles():
+    stick = HockeyStick(epsilon="1e400")
+    assert stick.bounded_by(Mult())[0] == F(1, 1000)
+    laws = [DiscreteGaussianLaw(place, F(1)) for place in (0, 1)]
+    assert stick.between(*laws).upper < F(1, 10**300)
+
+
+@pytest.mark.parametrize("epsilon", ["1/50", "1/2", "3", "40"])
+def test_the_share_of_pure_privacy_is_not_below_that_of_any_pair(epsilon):
+    share, free = HockeyStick(epsilon=epsilon).bounded_by(Mult())[0], float(F(epsilon))
+    losses = [free * (1 + step / 200) for step in range(1, 2_000)]
+    shares = [(1 - math.exp(free - loss)) / ((1 + math.exp(-loss)) * loss) for loss in losses]
+    assert max(shares) <= float(share.as_fraction()) <= max(shares) * 1.03 + 0.035
+
+
+def test_a_curve_of_many_knots_is_hashed_once(monkeypatch):
+    half = [(F(place, 3_000), (F(19, 10) / (1 + F(place, 3_000)) - 1)) for place in range(1, 1_000, 40)]
+    steps = TradeOffSteps(curve=((F(0), F(9, 10)), *half, *((b, a) for a, b in reversed(half)), (F(9, 10), F(0)), (F(1), F(0))))
+    assert len(steps.f.knots) > 50
+    hashes = []
+    known = F.__hash__
+    monkeypatch.setattr(F, "__hash__", lambda number: hashes.append(1) or known(number))
+    assert steps.f is steps.f
+    assert not hashes
+
+
+def test_work_of_curves_is_counted():
+    curve = TradeOffSteps(epsilon="ln(2)").f
+    before = spent()
+    assert curve.after(curve) <= curve
+    assert spent() - before >= 8 * (3 + 3) * 2
+
+
+def test_equal_releases_are_one_product(monkeypatch):
+    squared = []
+    known = exact.rounded_product
+    monkeypatch.setattr(exact, "rounded_product", lambda one, other: squared.append(1) or known(one, other))
+    mu = number("1/3")
+    assert GaussianTradeOff().composed([(GaussianTradeOff(), mu)] * 900).value == 10
+    assert len(squared) == 1
+    added = []
+    plus = F.__add__
+    monkeypatch.setattr(F, "__add__", lambda one, other: added.append(1) or plus(one, other))
+    part = (MultDelta(delta=F(1, 10**6)), mu)
+    found = MultDelta(delta=0).composed([part] * 900)
+    assert (found.divergence.delta, found.value) == (F(9, 10**4), 300)
+    assert len(added) < 100

@@ -619,3 +619,11 @@ def test_errors_are_all_of_dpspec() -> None:
     ):
         with pytest.raises(DpspecError):
             broken()
+
+
+def test_a_large_graph_is_read_from_its_edges(monkeypatch):
+    space = Graphs(nodes=tuple(f"n{place}" for place in range(40)))
+    monkeypatch.setattr(Graphs, "possible_edges", lambda *given: pytest.fail("all edges are listed"))
+    assert space.from_counts({("n1", "n2"): 1, ("n0", "n3"): 1, ("n0", "n1"): 0})[1] == (("n0", "n3"), ("n1", "n2"))
+    with pytest.raises(NotInSpaceError):
+        space.from_counts({("n1", "n2"): 2})

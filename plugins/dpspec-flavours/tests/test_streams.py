@@ -587,3 +587,18 @@ def test_the_levels_of_protection_form_a_chain() -> None:
     chain = [cls().spec() for cls in (UserLevelDP, WEventDP, UserWindowDP, EventLevelDP)]
     for (i, stricter), (j, laxer) in itertools.permutations(enumerate(chain), 2):
         assert (compare(stricter, laxer).forward.answer is Answer.IMPLIES) == (i < j), (i, j)
+
+
+def test_a_long_stream_is_listed_and_read_from_its_events(monkeypatch):
+    space = EventStreams(users=("ann",), times=3_000, values=("visit",))
+    first = list(itertools.islice(space.datasets(), 3))
+    assert first == [(), (("ann", "2999", "visit"),), (("ann", "2998", "visit"),)]
+    monkeypatch.setattr(EventStreams, "cells", lambda *given: pytest.fail("all cells are listed"))
+    assert space.from_counts({("ann", "7", "visit"): 1, ("ann", "3", "visit"): 0}) == (("ann", "7", "visit"),)
+
+
+def test_streams_are_listed_by_their_number_of_events():
+    space = EventStreams(users=("ann", "bob"), times=2, values=("x", "y"), per_time=2)
+    listed = list(space.datasets())
+    assert len(listed) == len(set(listed)) == space.cardinality() == 6**4
+    assert [len(dataset) for dataset in listed] == sorted(len(dataset) for dataset in listed)

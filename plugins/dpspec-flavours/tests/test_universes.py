@@ -40,8 +40,16 @@ from dpspec_noise import Gaussian, Geometric
 from hypothesis import given, strategies as st
 
 from dpspec import installed
-from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, NotInUniverseError, ParameterError
+from dpspec.base.errors import (
+    IncompatibleBlocksError,
+    NotEnumerableError,
+    NotInSpaceError,
+    NotInUniverseError,
+    ParameterError,
+    WorkLimitError,
+)
 from dpspec.base.exact import ln, number
+from dpspec.base.work import limited, spent
 from dpspec.blocks.budget import BudgetTable, UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
@@ -543,3 +551,14 @@ def test_no_invariant_at_all_is_noise_in_every_cell() -> None:
     assert pair.concentration().upper == number("1/2")
     assert isinstance(product(()), FiniteLaw)
     assert LevelSets(invariants=()).labels((0, 0, 0), BITS) == ((),)
+
+
+def test_labels_that_hold_the_rest_of_long_datasets_are_work():
+    """Of a dataset with 10,000 places they are 10,000 labels of 10,000 records."""
+    space = BitVectors(length=2_000)
+    dataset = next(iter(space.datasets()))
+    before = spent()
+    assert len(OnePosition().labels(dataset, space)) == 2_000
+    assert spent() - before >= 2_000 * 1_999 // 64 - 2_000
+    with pytest.raises(WorkLimitError), limited(10_000):
+        OnePosition().labels(dataset, space)

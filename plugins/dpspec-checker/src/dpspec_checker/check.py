@@ -298,7 +298,9 @@ def _approximate_groups(before: JsonTable, after: JsonTable, parameters: JsonTab
     steps: Any = parameters.get("steps")
     need(set(parameters) == {"steps"} and type(steps) is int and 1 <= steps <= 10_000, "the rule has the one parameter steps")
     given, new = before["input_divergence"], after["input_divergence"]
-    need(given["type"] == new["type"] == "neighbour", "must go from neighbours to neighbours")
+    need(
+        given["type"] == "neighbour" and new["type"] in ("neighbour", "within-distance"), "must go from neighbours to neighbours"
+    )
     need(before["multiverse"] == {"invariants": []}, "paths may leave a universe that is not the whole space")
     kinds = {spec["output_divergence"]["type"] for spec in (before, after)}
     need(kinds == {"mult-delta"}, "the output divergence is not that of approximate privacy")

@@ -316,11 +316,15 @@ def _gaussian_to_pbdp(mu: arb, _source: JsonTable, target: JsonTable) -> arb:
     return power.log() - _normal(arb(2).sqrt() * (2 * power - 1).erfinv() - mu).log()
 
 
+_EXACT_BITS = 1 << 16
+"""Sums of more digits than this are compared in balls."""
+
+
 def grown_at_most(delta: ExactValue, limit: ExactValue, epsilon: ExactValue, steps: int) -> bool:
     """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) <= limit: the delta of a group of k."""
     ratio = exponential(epsilon)
-    if ratio is not None:
-        return within_numbers([delta, ExactValue(sum((ratio**i for i in range(steps)), Fraction(0)))], limit)
+    if ratio is not None and steps * ratio.numerator.bit_length() <= _EXACT_BITS:
+        return within_numbers([delta, ExactValue((ratio**steps - 1) / (ratio - 1) if ratio > 1 else Fraction(steps))], limit)
     return surely(lambda: delta.ball() * sum((epsilon.ball() * i).exp() for i in range(steps)) < limit.ball())
 
 

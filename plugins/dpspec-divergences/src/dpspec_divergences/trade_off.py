@@ -131,11 +131,11 @@ def _largest_share(epsilon: Number) -> Fraction:
         return Fraction(1, 2)  # by the total variation
     low, best = exact.dyadic(epsilon.enclose(_BITS).lower()), Fraction(0)
     with ctx.workprec(_BITS):
-        free = epsilon.enclose(_BITS).exp()
         while 1 / low > best:
             high = low * _FINENESS
-            rise = exact.ball(high).exp()
-            best = max(best, exact.dyadic(((rise - free) / ((rise + 1) * exact.ball(low))).upper()))
+            top = exact.ball(high)  # the numerator and the denominator are divided by e^m, which may be beyond all numbers
+            share = -(epsilon.enclose(_BITS) - top).expm1() / ((1 + (-top).exp()) * exact.ball(low))
+            best = max(best, exact.dyadic(share.upper()))
             low = high
     return min(Fraction(1, 2), Fraction(-(-best.numerator * 1000 // best.denominator), 1000))
 
@@ -206,7 +206,8 @@ class GaussianTradeOff(Named):
     def composed(self, parts: blocks.SpentBudgets) -> blocks.Composed | None:
         if any(measured != self for measured, _ in parts):
             return None
-        square = blocks.total(exact.rounded_product(value, value) for _, value in parts)
+        squares = {key: exact.rounded_product(mu, mu) for key, mu in {id(mu): mu for _, mu in parts}.items()}
+        square = blocks.total(squares[id(mu)] for _, mu in parts)  # a release that is made a million times is one object
         return blocks.Composed(
             divergence=self, value=square.sqrt(), rule="mu^2 adds", citation="Dong, Roth and Su 2022, Corollary 3.3"
         )
@@ -267,7 +268,7 @@ class TradeOffSteps(Named):
     @property
     def f(self) -> laws.TradeOff:
         """The curve of one step."""
-        return _curve(self.curve, self.epsilon, self.delta)
+        return _curve(self)
 
     def evaluate(self, pair: laws.Dichotomy, *, precision: int = 64) -> Bracket:
         """The least number of steps.
@@ -353,14 +354,15 @@ class TradeOffSteps(Named):
 
 
 @lru_cache(maxsize=256)
-def _curve(knots: tuple[tuple[Fraction, ...], ...], epsilon: Number | None, delta: Fraction) -> laws.TradeOff:
-    if epsilon is None:
-        return laws.TradeOff(knots)
-    ratio = laws.rational_exponential(epsilon)
+def _curve(steps: TradeOffSteps) -> laws.TradeOff:
+    """The curve is looked up by the divergence, whose hash is kept: a curve may have a thousand knots."""
+    if steps.epsilon is None:
+        return laws.TradeOff(steps.curve)
+    ratio = laws.rational_exponential(steps.epsilon)
     if ratio is None:
         rule = "has an irrational e^epsilon, and the knots of a curve are rational"
-        raise ParameterError("epsilon", rule, 'write "ln(3)", or a curve by its knots', value=str(epsilon))
-    return laws.TradeOff.approximate(ratio, delta)
+        raise ParameterError("epsilon", rule, 'write "ln(3)", or a curve by its knots', value=str(steps.epsilon))
+    return laws.TradeOff.approximate(ratio, steps.delta)
 
 
 # --- curves from lists of points ------------------------------------------------------------------

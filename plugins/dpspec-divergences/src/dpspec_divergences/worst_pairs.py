@@ -25,7 +25,7 @@ from fractions import Fraction
 from functools import partial
 from typing import ClassVar, cast
 
-from flint import arb
+from flint import arb, ctx
 
 from dpspec.plugin import (
     Bracket,
@@ -196,6 +196,9 @@ globals().update({cls.__name__: cls for cls in _made()})  # a place for each, as
 # --- group privacy --------------------------------------------------------------------------------
 
 
+EXACT_BITS = 1 << 14
+"""A delta of more digits than this is rounded up: exactly, that of ten thousand steps has a million digits."""
+
 MOST = 10_000
 """The largest group that is considered: delta is then above 1 for every epsilon of practical interest."""
 
@@ -256,20 +259,19 @@ class ApproximateGroups(Rule):
 
 
 def group_delta(delta: Fraction, epsilon: Number, steps: int) -> Fraction:
-    """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational; at most 1."""
+    """delta (1 + e^epsilon + ... + e^((k-1) epsilon)) for k steps, rounded up where it is irrational or long; at most 1."""
     if not delta or steps == 1:
         return delta
     if epsilon > LARGEST_GROUP_EPSILON:
         return Fraction(1)
+    if epsilon == 0:
+        return min(Fraction(1), delta * steps)
     ratio = laws.rational_exponential(epsilon)
-    if ratio is None:
-        ratio = exact.dyadic(epsilon.enclose(128).exp().upper())
-    total, next_one = Fraction(0), delta
-    for _ in range(steps):
-        total, next_one = total + next_one, next_one * ratio
-        if total >= 1:
-            return Fraction(1)
-    return total
+    if ratio is not None and steps * ratio.numerator.bit_length() <= EXACT_BITS:
+        return min(Fraction(1), delta * (ratio**steps - 1) / (ratio - 1))
+    with ctx.workprec(WORKING):
+        one = epsilon.enclose(WORKING)
+        return min(Fraction(1), exact.dyadic((exact.ball(delta) * (steps * one).expm1() / one.expm1()).upper()))
 
 
 # --- known noise ----------------------------------------------------------------------------------

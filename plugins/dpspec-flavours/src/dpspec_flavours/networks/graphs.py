@@ -124,8 +124,9 @@ class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nestin
         return {node: place for place, node in enumerate(self.nodes)}
 
     def _present(self, given: tuple[Any, ...]) -> tuple[str, ...]:
+        known = set(self.nodes)
         for node in given:
-            if node not in self.nodes:
+            if not isinstance(node, str) or node not in known:
                 raise errors.NotInSpaceError(
                     self.name, "has no such node", params.did_you_mean(str(node), self.nodes), value=node
                 )
@@ -135,7 +136,8 @@ class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nestin
             raise errors.NotInSpaceError(
                 self.name, "must hold every node", "set absent = true for nodes that may be absent", value=given
             )
-        return tuple(node for node in self.nodes if node in given)
+        chosen = set(given)
+        return tuple(node for node in self.nodes if node in chosen)
 
     def _edge(self, entry: Any, present: tuple[str, ...]) -> Edge:
         ends = tuple(entry) if isinstance(entry, (tuple, list)) else ()
@@ -232,11 +234,14 @@ class Graphs(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.Nestin
         return tuple(int(cell in held) for cell in cast("tuple[Record, ...]", self.cells()))
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
-        cells = cast("tuple[Record, ...]", self.cells())
-        for cell, entry in zip(cells, vector, strict=True):
+        return self.from_counts(dict(zip(self.cells(), vector, strict=True)))
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        """Without a list of all possible edges, which may be a million."""
+        for cell, entry in counts.items():
             if entry not in (0, 1):
                 raise errors.NotInSpaceError(self.name, f"the coordinate of {cell} must be 0 or 1", value=entry)
-        held = [cell for cell, entry in zip(cells, vector, strict=True) if entry]
+        held = [cast("Record", cell) for cell, entry in counts.items() if entry]
         nodes = [cell[0] for cell in held if len(cell) == 1] if self.absent else self.nodes
         return self.dataset((nodes, [cell for cell in held if len(cell) == 2]))
 

@@ -174,19 +174,20 @@ class EventStreams(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.
 
     def datasets(self) -> Iterator[Dataset]:
         slots = tuple(itertools.product(self.users, range(self.times)))
-        return itertools.chain.from_iterable(self._sized(slots, size) for size in range(len(slots) * self.per_time + 1))
+        return itertools.chain.from_iterable(self._sized(slots, 0, size) for size in range(len(slots) * self.per_time + 1))
 
-    def _sized(self, slots: tuple[Slot, ...], size: int) -> Iterator[tuple[Record, ...]]:
-        """Every way to put `size` events into the slots."""
-        if not slots:
-            yield from () if size else ((),)
+    def _sized(self, slots: tuple[Slot, ...], start: int, size: int) -> Iterator[tuple[Record, ...]]:
+        """Every way to put `size` events into the slots from one on: the first slot that is not empty is a late one first."""
+        if not size:
+            yield ()
             return
-        user, time = slots[0]
-        least = max(0, size - (len(slots) - 1) * self.per_time)
-        for here in range(least, min(size, self.per_time) + 1):
-            for values in itertools.combinations_with_replacement(self.values, here):
-                head = tuple((user, str(time), value) for value in values)
-                yield from ((*head, *rest) for rest in self._sized(slots[1:], size - here))
+        for place in reversed(range(start, len(slots) - -(-size // self.per_time) + 1)):
+            user, time = slots[place]
+            least = max(1, size - (len(slots) - place - 1) * self.per_time)
+            for here in range(least, min(size, self.per_time) + 1):
+                for values in itertools.combinations_with_replacement(self.values, here):
+                    head = tuple((user, str(time), value) for value in values)
+                    yield from ((*head, *rest) for rest in self._sized(slots, place + 1, size - here))
 
     def cardinality(self) -> int | None:
         states, slots = blocks.multisets_between(len(self.values), 0, self.per_time), len(self.users) * self.times
@@ -207,9 +208,13 @@ class EventStreams(DatasetSpace, blocks.ListedCells, blocks.CellRecords, blocks.
         return tuple(counts[cell] for cell in self.cells())
 
     def from_vector(self, vector: tuple[int, ...]) -> Dataset:
-        if any(count < 0 for count in vector):
-            raise errors.NotInSpaceError(self.name, "counts must not be negative", value=vector)
-        return self.dataset([cell for cell, count in zip(self.cells(), vector, strict=True) for _ in range(count)])
+        return self.from_counts(dict(zip(self.cells(), vector, strict=True)))
+
+    def from_counts(self, counts: Mapping[Hashable, int]) -> Dataset:
+        """Without a list of all cells, which may be a hundred thousand."""
+        if any(count < 0 for count in counts.values()):
+            raise errors.NotInSpaceError(self.name, "counts must not be negative", value=tuple(counts.values()))
+        return self.dataset([cell for cell, count in counts.items() for _ in range(count)])
 
     def records_of_cell(self, cell: Hashable, unit: str) -> tuple[Record, ...]:
         self.check_unit(unit)

@@ -45,6 +45,7 @@ from dpspec.plugin import (
     laws,
     number,
     params,
+    spend,
 )
 
 LISTED = 20_000
@@ -294,6 +295,9 @@ class LocalNoise(Mechanism):
 
 Label = tuple[Hashable, Hashable]
 
+_RECORDS_OF_LABEL = 64
+"""So many records of a label are one unit of work: a million units, which a search for a pair has, are half a gigabyte."""
+
 
 class AgreeOutside(Multiverse, ABC):
     """Shared by the multiverses whose universes vary in one part."""
@@ -307,7 +311,12 @@ class AgreeOutside(Multiverse, ABC):
         """Pairs (part, what the dataset is outside it)."""
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
-        return tuple(self.parts(dataset, space))
+        """Counted as work: each of thousands of labels may hold thousands of records."""
+        found = []
+        for part, outside in self.parts(dataset, space):
+            spend(len(outside) // _RECORDS_OF_LABEL if isinstance(outside, tuple) else 0)
+            found.append((part, outside))
+        return tuple(found)
 
 
 @define

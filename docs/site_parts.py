@@ -52,8 +52,10 @@ def fill(_app: object, docname: str, content: list[str]) -> None:
 
 
 def own_nodes(_app: object, doctree: Any) -> None:
-    """Let each node belong to the document of its page. Docstrings are read as a document of their own, whose settings hold the whole
-    environment of the build: with them it would be stored once for each page, a megabyte and a half, and read again.
+    """Let each node belong to the document of its page.
+
+    Docstrings are read as a document of their own, whose settings hold the whole environment of the build: with them it would be
+    stored once for each page, a megabyte and a half, and read again.
     """
     for node in doctree.findall():
         node.document = doctree

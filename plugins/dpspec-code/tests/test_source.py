@@ -181,3 +181,18 @@ def test_certain_coins_are_certain():
     for odds, left in ((Fraction(3, 2), 3), (Fraction(-1, 2), 0), (1, 3)):
         law = released(lambda source, count, odds=odds: np.flatnonzero(source.bernoulli(odds, count)))
         assert [len(dataset) for dataset in law] == [left]
+
+
+def test_code_that_draws_again_and_again_is_left_early():
+    """Each run is longer than the one before: swaps with rates of their own for records, which redraw, took half an hour."""
+    runs = []
+
+    def again(source, count):
+        runs.append(count)
+        while not source.bernoulli(HALF, 1)[0]:
+            continue
+        return []
+
+    with pytest.raises(NotEnumerableError, match="random choices without an end"):
+        released(again)
+    assert len(runs) < 1_000

@@ -85,6 +85,10 @@ class EntryCoin:
     asked: bool = True
 
 
+MOST_CHOICES = 10_000
+"""A run with more choices is given up."""
+
+
 @attrs.define
 class RandomPath:
     """The choices of one run.
@@ -111,7 +115,7 @@ class RandomPath:
 
     forced: Choices
     start: int = 0
-    most_choices: int = 10_000
+    most_choices: int = MOST_CHOICES
     taken: list[tuple[int, int]] = attrs.field(factory=list)
     mass: Probability = Fraction(1)
     siblings: list[Choices] = attrs.field(factory=list)

@@ -43,7 +43,7 @@ from dpspec_code.automatic.entry_arrays import SymbolicDataset
 from dpspec_code.automatic.formulas import TreeEnd, has_holes
 from dpspec_code.automatic.generator import EnumeratingGenerator
 from dpspec_code.automatic.inversion import rounded_down, with_signs
-from dpspec_code.automatic.path import Choices, RandomPath, Stop, TransitionRow, changed, solve
+from dpspec_code.automatic.path import MOST_CHOICES, Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
 from dpspec_code.child_process import WALL, Cut, cutting
@@ -105,7 +105,10 @@ LIMIT = 1.0
 """Seconds of processor time that one run may take."""
 _LARGEST_REST = Fraction(1, 10**9)
 _WORK_OF_A_RELEASE = 50
-"""Units of work (`dpspec.base.work`) of a run of release code."""
+_WORK_OF_A_CHOICE = 4
+"""Units of work (`dpspec.base.work`) of a run of release code, and of each of its choices beside."""
+_CHOICES_OF_A_RELEASE = 500
+"""Release code that makes more choices in one run draws again and again: to find the end takes the square of their number."""
 
 
 ASSUMPTIONS = (
@@ -266,10 +269,12 @@ class _Search:
     def _row(self, start: Choices, prefixes: dict[Hashable, Choices]) -> TransitionRow:
         """Where the runs from one state go: to outcomes or to the next states."""
         row: TransitionRow = {}
-        pending = [start]
+        pending, most = [start], MOST_CHOICES if self.read else _CHOICES_OF_A_RELEASE
         while pending:
-            path = RandomPath(forced=pending.pop(), start=len(start))
+            path = RandomPath(forced=pending.pop(), start=len(start), most_choices=most)
             target = self._run(path)
+            if not self.read:
+                spend(_WORK_OF_A_CHOICE * len(path.taken))
             if self.runs == 1:
                 self.check_repeatable(path, target)
             if target not in prefixes and isinstance(target, _State):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 
@@ -114,3 +115,26 @@ def test_a_reader_that_is_left_early_ends(tmp_path, monkeypatch):
     next(batches)
     batches.close()
     assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.name)
+def test_the_environment_does_not_change_while_files_are_read(tmp_path, monkeypatch, form):
+    """Polars looks variables up in threads of its own: workers that set and took back some ended with a segmentation fault."""
+    sex, path = Attribute(name="sex", categories=("f", "m")), tmp_path / f"table{form.suffixes[0]}"
+    form.write(Table(attributes=(sex,), codes={"sex": np.asarray([0, 1, 1])}), path, {})
+    assert len(list(form.batches(path, [sex]))) == 1
+    changed = []
+    monkeypatch.setattr(os, "putenv", lambda name, value: changed.append(name))
+    monkeypatch.setattr(os, "unsetenv", changed.append)
+    reading = form.batches(path, [sex])
+    next(reading)
+    assert list(reading) == []
+    assert changed == []
+
+
+def test_what_a_user_sets_for_polars_stays(tmp_path, monkeypatch):
+    monkeypatch.setenv("POLARS_CSV_CHUNK_SIZE", "12345")
+    path = tmp_path / "table.csv"
+    path.write_text("sex\nf\nm\n", encoding="utf-8")
+    assert len(list(Csv().batches(path, [Attribute(name="sex", categories=("f", "m"))]))) == 1
+    assert os.environ["POLARS_CSV_CHUNK_SIZE"] == "12345"

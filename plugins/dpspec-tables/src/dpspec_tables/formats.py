@@ -53,16 +53,18 @@ _AHEAD = {
 250 MB more for CSV, and 70 MB for Parquet, which it reaches after some 10 million records; measured in docs/decisions.md."""
 
 
-@contextmanager
-def _few_ahead() -> Iterator[None]:
-    """Bounds what Polars holds of a file that it reads, for which it has environment variables alone."""
-    set_here = {name: value for name, value in _AHEAD.items() if name not in os.environ}
-    os.environ.update(set_here)
-    try:
-        yield
-    finally:
-        for name in set_here:
-            os.environ.pop(name, None)
+_SETTING = threading.Lock()
+
+
+def _read_few_ahead() -> None:
+    """Bound what Polars holds of a file that it reads, for which it has environment variables alone.
+
+    They are set once, before the first file is read, and stay: where one thread changes the environment while Polars looks up a
+    variable in another one, the process ends with a segmentation fault.
+    """
+    with _SETTING:
+        for name, value in _AHEAD.items():
+            os.environ.setdefault(name, value)
 
 
 class PolarsFormat(tables.TableFormat):
@@ -111,7 +113,8 @@ class PolarsFormat(tables.TableFormat):
             return tuple(self.scan(path).collect_schema().names())
 
     def batches(self, path: Path, attributes: Sequence[Attribute]) -> Iterator[Mapping[str, tables.Coded]]:
-        with _few_ahead(), readable(path, self.reason):
+        _read_few_ahead()
+        with readable(path, self.reason):
             frame = self.scan(path).select([a.name for a in attributes])
             rows, columns = tables.batch_size(len(attributes), BATCH), {a.name: Column(a) for a in attributes}
             for batch in in_batches(frame, rows, self.reading()):

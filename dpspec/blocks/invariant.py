@@ -236,16 +236,17 @@ class Marginal(Invariant):
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         spend(_WORK_OF_A_CELL * len(cells))
-        held, (kept, conditions) = CellRecords.needed_in(space), _columns(self, space)
+        kept, conditions = _columns(self, space)
         rows: dict[Record, list[int]] = {}
         try:
+            held = CellRecords.needed_in(space)
             for column, cell in enumerate(cells):
                 gone, come = held.records_replaced(cell, self.unit), held.records_of_cell(cell, self.unit)
                 for record, change in (*((one, 1) for one in come), *((one, -1) for one in gone)):
                     if all(record[place] in categories for place, categories in conditions):
                         value = tuple([record[place] for place in kept])
                         rows.setdefault(value, [0] * len(cells))[column] += change
-        except IncompatibleBlocksError:  # a record of the unit is no sum of cells: all that a user did, say
+        except IncompatibleBlocksError:  # no cells of records, or a record of the unit is no sum of them: all that a user did
             return None
         return tuple(tuple(rows[value]) for value in sorted(rows, key=repr))
 

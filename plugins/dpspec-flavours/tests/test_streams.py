@@ -602,3 +602,8 @@ def test_streams_are_listed_by_their_number_of_events():
     listed = list(space.datasets())
     assert len(listed) == len(set(listed)) == space.cardinality() == 6**4
     assert [len(dataset) for dataset in listed] == sorted(len(dataset) for dataset in listed)
+
+
+def test_a_table_of_weighted_records_has_no_matrix():
+    """Their cells are no records: the table is no sum over cells, and that is no error."""
+    assert Marginal(unit="record", attributes=("value",)).matrix(WEIGHTED) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from fractions import Fraction
 
@@ -196,3 +197,28 @@ def test_code_that_draws_again_and_again_is_left_early():
     with pytest.raises(NotEnumerableError, match="random choices without an end"):
         released(again)
     assert len(runs) < 1_000
+
+
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda source, run: source.words(1),
+        lambda source, run: run.words_at(0, ONE),
+        lambda source, run: source.permutation(40),
+        lambda source, run: source.below(math.factorial(20), 1),
+        lambda source, run: [run.bernoulli_at(HALF, 0, ONE), run.below_at(2, 0, ONE)],
+        lambda source, run: [run.spawn("a").below(3, 1), run.spawn("a").below(4, 1)],
+        lambda source, run: run.bernoulli_at(HALF, -1, ONE),
+        lambda source, run: run.deranged_at((0, 1), ONE, ONE, ONE),
+    ],
+)
+def test_code_that_catches_what_cannot_be_enumerated_does_not_go_on(draw):
+    """In a release nothing is raised, so what the code does with the error is no part of its law."""
+
+    def caught(source, count):
+        with contextlib.suppress(Exception):
+            draw(source, source.placed())
+        return []
+
+    with pytest.raises(NotEnumerableError):
+        released(caught)

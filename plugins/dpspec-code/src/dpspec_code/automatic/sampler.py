@@ -104,9 +104,8 @@ _FEW_STATES = 64
 LIMIT = 1.0
 """Seconds of processor time that one run may take."""
 _LARGEST_REST = Fraction(1, 10**9)
-_WORK_OF_A_RELEASE = 50
-_WORK_OF_A_CHOICE = 4
-"""Units of work (`dpspec.base.work`) of a run of release code, and of each of its choices beside."""
+_WORK_OF_A_RELEASE, _WORK_OF_A_CHOICE = 50, 4
+"""Units of work (`dpspec.base.work`) of a run of release code, and of each choice in it."""
 _CHOICES_OF_A_RELEASE = 500
 """Release code that makes more choices in one run draws again and again: to find the end takes the square of their number."""
 
@@ -273,8 +272,8 @@ class _Search:
         while pending:
             path = RandomPath(forced=pending.pop(), start=len(start), most_choices=most)
             target = self._run(path)
-            if not self.read:
-                spend(_WORK_OF_A_CHOICE * len(path.taken))
+            if not self.read:  # many searches ask for the laws of release code; plain functions have limits of their own
+                spend(_WORK_OF_A_RELEASE + _WORK_OF_A_CHOICE * len(path.taken))
             if self.runs == 1:
                 self.check_repeatable(path, target)
             if target not in prefixes and isinstance(target, _State):
@@ -286,8 +285,6 @@ class _Search:
     def _run(self, path: RandomPath) -> Hashable:
         """One run: the outcome, the state where it was stopped, or the cut."""
         self.runs += 1
-        if not self.read:  # one of many searches that ask for the laws of release code; plain functions have limits of their own
-            spend(_WORK_OF_A_RELEASE)
         if self.counter is not None:
             self.counter.add_run()
         if self.runs > self.most_paths:

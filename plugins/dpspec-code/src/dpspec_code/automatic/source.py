@@ -176,7 +176,7 @@ class EnumeratedRandomness(Randomness):
         return cls(_Drawn(path))
 
     def words(self, count: int) -> Words:
-        raise _endless()
+        self._drawn.path.refuse(_endless())
 
     def placed(self) -> EnumeratedPlaces:
         if self._runs == len(self._drawn.runs):
@@ -199,12 +199,13 @@ class EnumeratedRandomness(Randomness):
     def _next(self, request: _Request, draw: Callable[[], _Array]) -> _Array:
         """What is drawn next in a row; what another source with this key has drawn there."""
         self._place += 1
-        if self._place > len(self._drawn.row):
-            self._drawn.row.append((request, draw()))
-        before, values = self._drawn.row[self._place - 1]
-        if before != request:
-            raise _depends()
-        return values.copy()
+        with _ending(self._drawn.path):
+            if self._place > len(self._drawn.row):
+                self._drawn.row.append((request, draw()))
+            before, values = self._drawn.row[self._place - 1]
+            if before != request:
+                raise _depends()
+            return values.copy()
 
 
 class EnumeratedPlaces(PlacedRandomness):
@@ -216,7 +217,7 @@ class EnumeratedPlaces(PlacedRandomness):
         self._drawn = drawn
 
     def words_at(self, stream: int, places: AnyIntegers) -> Words:
-        raise _endless()
+        self._drawn.path.refuse(_endless())
 
     def spawn(self, *path: str | int) -> EnumeratedRandomness:
         labels = tuple((type(part).__name__, str(part)) for part in path)
@@ -254,25 +255,27 @@ class EnumeratedPlaces(PlacedRandomness):
 
     def _each(self, request: _Request, stream: int, places: AnyIntegers, draw: Callable[[int], _Array]) -> _Array:
         """One draw for each place: the one before, where it is asked for again."""
-        _check_streams(range(stream, stream + 1))
         cells = [(stream, place) for place in places.tolist()]
         fresh = [cell for cell in dict.fromkeys(cells) if cell not in self._drawn.cells]
-        if any(stream in streams and place in others for _, place in fresh for streams, others in self._drawn.taken):
-            raise _depends()
-        drawn = draw(len(fresh))
-        self._drawn.cells |= {cell: (request, value) for cell, value in zip(fresh, drawn, strict=True)}
-        found = [self._drawn.cells[cell] for cell in cells]
-        if any(before != request for before, _ in found):
-            raise _depends()
-        return np.asarray([value for _, value in found], dtype=drawn.dtype)
+        with _ending(self._drawn.path):
+            _check_streams(range(stream, stream + 1))
+            if any(stream in streams and place in others for _, place in fresh for streams, others in self._drawn.taken):
+                raise _depends()
+            drawn = draw(len(fresh))
+            self._drawn.cells |= {cell: (request, value) for cell, value in zip(fresh, drawn, strict=True)}
+            found = [self._drawn.cells[cell] for cell in cells]
+            if any(before != request for before, _ in found):
+                raise _depends()
+            return np.asarray([value for _, value in found], dtype=drawn.dtype)
 
     def _together(self, request: _Request, taken: Iterable[tuple[range, AnyIntegers]], draw: Callable[[], _Array]) -> _Array:
         """One draw for several elements together: the one before, where it is asked for again."""
-        if request not in self._drawn.whole:
-            for streams, names in taken:
-                self._take(streams, names.tolist())
-            self._drawn.whole[request] = draw()
-        return self._drawn.whole[request].copy()
+        with _ending(self._drawn.path):
+            if request not in self._drawn.whole:
+                for streams, names in taken:
+                    self._take(streams, names.tolist())
+                self._drawn.whole[request] = draw()
+            return self._drawn.whole[request].copy()
 
     def _take(self, streams: range, names: list[int]) -> None:
         """Refuse a draw by words of which another one depends."""
@@ -285,6 +288,15 @@ class EnumeratedPlaces(PlacedRandomness):
         if len(places) < len(names):  # two elements that draw by the same words
             raise _depends()
         self._drawn.taken.append((streams, places))
+
+
+@contextlib.contextmanager
+def _ending(path: RandomPath) -> Iterator[None]:
+    """What cannot be enumerated ends the run: a release raises nothing there, so code that catches the error must not go on."""
+    try:
+        yield
+    except NotEnumerableError as fault:
+        path.refuse(fault)
 
 
 def _key_of(*given: AnyIntegers) -> Iterator[tuple[int, ...]]:
@@ -338,6 +350,8 @@ def _arranged(path: RandomPath, groups: AnyIntegers, arrangements: Callable[[int
     givers = np.arange(len(groups), dtype=np.int64)
     for members in _members(groups):
         orders = arrangements(len(members))
+        if not orders:
+            raise NotEnumerableError("release()", "deranges one element alone", "leave groups of one out")
         givers[members] = members[list(orders[path.uniform(len(orders))])]
     return givers
 

@@ -645,19 +645,20 @@ class Tilted:
 
 
 def _power(values: npt.NDArray[np.complex128], times: int) -> npt.NDArray[np.complex128]:
-    """values^times by repeated squaring: times - 1 rounded products, in whatever order.
+    """values^times, times >= 1, by repeated squaring: times - 1 rounded products, in whatever order.
 
     The products overwrite their factors, `values` included: with millions of points, new memory costs more than the products.
     """
-    result, square = None, values
-    while True:
-        if times & 1:
-            result = square.copy() if result is None else np.multiply(result, square, out=result)
-        times >>= 1
-        if not times:
-            assert result is not None  # noqa: S101
-            return result
+    square = values
+    while not times & 1:
         np.multiply(square, square, out=square)
+        times >>= 1
+    result = square.copy()
+    while times := times >> 1:
+        np.multiply(square, square, out=square)
+        if times & 1:
+            np.multiply(result, square, out=result)
+    return result
 
 
 def _escapes(factors: Sequence[Spread], step: float, ends: tuple[float, float], moments: tuple[float, float]) -> float:

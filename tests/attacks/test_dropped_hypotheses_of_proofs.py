@@ -242,7 +242,10 @@ def test_a_record_replaced_whose_answers_are_not_independent() -> None:
 def test_a_rate_that_is_applied_once() -> None:
     half = Subsampled(mechanism=count(), rate="1/2")
     assert proved(half, claim(ONE_MORE, "ln(5/4)")).outcome is Outcome.REFUTED
-    assert missing(Subsampled(mechanism=half, rate="1/2"), claim(ONE_MORE)) == "structure"
+    quarter = Subsampled(mechanism=half, rate="1/2")
+    assert proved(quarter, claim(ONE_MORE)).constant.upper == ln("5/4")
+    own = ComposedMechanism(parts=(half, half))  # each on a sample of its own
+    assert missing(Subsampled(mechanism=own, rate="1/2"), claim(ONE_MORE)) == "structure"
 
 
 def test_releases_with_samples_of_their_own() -> None:

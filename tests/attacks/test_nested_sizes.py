@@ -348,8 +348,10 @@ def claims(seed: int) -> Iterator[str]:
                 best[output] = max(best[output], apart / distance if distance else math.inf if apart > STEP else 0.0)
         for output, bound in bounds.items():
             below = best[output] > bound + STEP
-            yield f"BELOW: seed {seed}, {output}, {near}: {best[output]} against {bound}" if below else (
-                "no pair" if best[output] < 0 else "tight" if best[output] > bound - STEP else "gap"
+            yield (
+                f"BELOW: seed {seed}, {output}, {near}: {best[output]} against {bound}"
+                if below
+                else ("no pair" if best[output] < 0 else "tight" if best[output] > bound - STEP else "gap")
             )
 
 

@@ -215,3 +215,92 @@ def test_a_budget_of_another_sampler_is_refuted(seed: int) -> None:
 def test_two_hundred_budgets_of_other_samplers_are_refuted(block: int) -> None:
     for seed in range(100 + 10 * block, 100 + 10 * (block + 1)):
         check_refuted(seed)
+
+
+# --- samples of samples -----------------------------------------------------------------------------------
+
+
+def nested_counts(ones: int, records: int, samplers: list[tuple[str, F]]) -> dict[tuple[int, int], F]:
+    """How many records are in the last of samples of samples, and how many of them count: each sample is listed in turn."""
+    found: dict[tuple[int, int], F] = {(ones, records): F(1)}
+    for sampler, number in samplers:
+        after: dict[tuple[int, int], F] = defaultdict(F)
+        for (counting, size), chance in found.items():
+            for ways, part in _samples(counting, size, sampler, number):
+                after[ways] += chance * part
+        found = dict(after)
+    return found
+
+
+def _samples(ones: int, records: int, sampler: str, number: F) -> list[tuple[tuple[int, int], F]]:
+    every = [1] * ones + [0] * (records - ones)
+    size = None if sampler == "rate" else min(int(number), records)
+    ways = [way for way in itertools.product((0, 1), repeat=records) if size in (None, sum(way))]
+    each = [((sum(map(math.prod, zip(every, way, strict=True))), sum(way)), way) for way in ways]
+    if sampler == "size":
+        return [(sizes, F(1, len(ways))) for sizes, _ in each]
+    return [(sizes, math.prod((number if taken else 1 - number for taken in way), start=F(1))) for sizes, way in each]
+
+
+def nested(noise: dp.Mechanism, samplers: list[tuple[str, F]], between: str) -> dp.Mechanism:
+    """Samples of samples: the first one listed is drawn first. What lies between two of them leaves the law alone."""
+    mechanism = noise
+    for sampler, number in reversed(samplers):
+        if between == "repeated":
+            mechanism = dp.repeated(mechanism=mechanism, times=1)
+        kept = {"size": int(number)} if sampler == "size" else {"rate": number}
+        mechanism = dp.subsampled(mechanism=mechanism, **kept)
+    return mechanism
+
+
+@pytest.mark.parametrize("between", ["", "repeated"])
+@pytest.mark.parametrize("seed", range(12))
+def test_a_sample_of_a_sample_has_the_law_and_the_constant_of_all_its_draws(seed: int, between: str) -> None:
+    lot = random.Random(seed)
+    sampler = ("rate", "size")[seed % 2]
+    number = [F(lot.randint(1, 9), 10) if sampler == "rate" else F(lot.randint(1, 4)) for _ in range(lot.randint(2, 3))]
+    samplers, records, ratio = [(sampler, one) for one in number], lot.randint(2, 4), F(lot.randint(2, 7), 10)
+    mechanism = nested(dp.geometric(queries=[dp.marginal(attributes=[], where={"kind": ["a"]})], ratio=ratio), samplers, between)
+    fixed = sampler == "size"
+    space = dp.records(kind=KINDS, least=records, most=records) if fixed else dp.records(kind=KINDS)
+    distance = "replace-one" if fixed else "add-remove"
+    found = derive(mechanism, dp.spec(space=space, distance=distance, standard="pure", epsilon=10**6))
+    assert not isinstance(found, Missing), str(found)
+    upper = float(found.constant.upper.enclose(64).upper())
+    ones = lot.randint(0, records - 1)
+    sides = ((ones, records), (ones + 1, records)) if fixed else ((ones, records - 1), (ones + 1, records))
+    laws = []
+    for counting, size in sides:
+        drawn: dict[int, F] = defaultdict(F)
+        for (left, _), chance in nested_counts(counting, size, samplers).items():
+            drawn[left] += chance
+        laws.append(mixed(drawn, ratio))
+        stated = mechanism.law(space.dataset([("a",)] * counting + [("b",)] * (size - counting)), space)
+        for k in range(-3, 7):
+            mass = sum(float(weight) * float(part.mass(k).mid()) for weight, part in stated.parts())
+            assert mass == pytest.approx(laws[-1][REACH + k], abs=1e-11), samplers
+    shown = max(abs(math.log(a / b)) for a, b in zip(*laws, strict=True))
+    assert shown <= upper * (1 + 1e-9)
+    share = math.prod(number) if not fixed else min(F(1), min(number) / records)
+    assert upper == pytest.approx(math.log1p(float(share) * (1 / float(ratio) - 1)))
+
+
+@pytest.mark.parametrize("samplers", [[("rate", F(1, 2)), ("size", F(2))], [("size", F(2)), ("rate", F(1, 2))]])
+def test_a_sample_of_a_sample_of_another_kind_is_none_of_either(samplers: list[tuple[str, F]]) -> None:
+    noise = dp.geometric(queries=[dp.marginal(attributes=[], where={"kind": ["a"]})], ratio=F(1, 2))
+    space = dp.records(kind=KINDS, least=3, most=3)
+    found = derive(nested(noise, samplers, ""), dp.spec(space=space, distance="replace-one", standard="pure", epsilon=10**6))
+    assert isinstance(found, Missing)
+    assert "a sample of a sample" in str(found)
+
+
+def test_many_samples_of_samples_take_no_more_than_one() -> None:
+    """28 of them took more than 30 seconds, and were undecided: the law listed the samples of the samples."""
+    noise = dp.laplace(queries=[dp.marginal(attributes=[], where={"kind": ["a"]})], epsilon=1)
+    mechanism = nested(noise, [("rate", F(9, 10))] * 28, "")
+    promise = dp.spec(space=dp.records(kind=KINDS), distance="add-remove", standard="pure", epsilon="0.0862")
+    assert dp.verify(mechanism, promise).outcome is Outcome.VERIFIED
+    space = dp.records(kind=KINDS)
+    direct = dp.subsampled(mechanism=noise, rate=F(9, 10) ** 28)
+    people = space.dataset([("a",)] * 3)
+    assert mechanism.law(people, space) == direct.law(people, space)

@@ -196,7 +196,33 @@ class Subsampled(Mechanism):
             for size in (*sizes[:TRIED_SIZES], *sizes[TRIED_SIZES:][-1:]):  # all of a large dataset would be quadratic work
                 samples.dataset(list(cast("Any", dataset))[:size])
 
+    def of_all_records(self) -> Subsampled:
+        """The same mechanism with as few draws as possible: a secret sample of a secret sample is one sample of the records.
+
+        Records that are kept with probability p, and then with probability q, are kept with probability p q, independently of
+        each other; of m records drawn without replacement, m' drawn without replacement are min(m, m') of all. A fixed number of
+        records that were kept with a probability is neither.
+
+        >>> inner = Subsampled(mechanism=RandomisedResponse(keep_probability="3/4"), rate="1/2")
+        >>> Subsampled(mechanism=inner, rate="1/3").of_all_records().rate
+        Fraction(1, 6)
+        """
+        kept, drawn, of = self.rate, self.size, self.mechanism
+        is_secret = self.samples is None and not self.publishes_sample
+        own = type(self) is Subsampled  # a class below it may draw otherwise
+        while own and is_secret and type(of) is Subsampled and of.samples is None and not of.publishes_sample:
+            if kept is not None and of.rate is not None:
+                kept *= of.rate
+            elif drawn is not None and of.size is not None:
+                drawn = min(drawn, of.size)
+            else:
+                break
+            of = of.mechanism
+        return self if of is self.mechanism else params.evolve(self, mechanism=of, rate=kept, size=drawn)
+
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
+        if (direct := self.of_all_records()) is not self:
+            return direct.law(dataset, space)
         probabilities = self._samples(space.dataset(dataset), space)
         samples = self.sampled(space)
         answers = {sample: self.mechanism.law(sample, samples) for _, sample in probabilities}
@@ -211,7 +237,10 @@ class Subsampled(Mechanism):
         return params.evolve(self, samples=None, size=None if self.size is None else min(self.size, 1))
 
     def structure(self, space: DatasetSpace) -> grammar.Structure:
-        """The views of the mechanism, of randomly sampled records; none where the sample is published, or of others."""
+        """The views of the mechanism, of randomly sampled records; none where the sample is published, or of others.
+
+        Where the mechanism draws a sample, too, the two are one sample of the records, as in `of_all_records`.
+        """
         found = grammar.stated_structure(self.mechanism, self.sampled(space))
         reasons = {
             f"the mechanism {self.mechanism.name} does not say how it is made": found is None,
@@ -219,16 +248,24 @@ class Subsampled(Mechanism):
             "the space of its samples is not known to have all samples": not self._has_samples_of(space),
             "it publishes which records are in the sample": self.publishes_sample,
             "it reads facts about the sample, which universes do not fix": found is not None and bool(found.reads),
-            "it draws a sample of a sample": found is not None and found.is_sampled,
+            "it draws a sample of a sample": found is not None and found.is_sampled and not self._continues(found),
         }
         reason = next((reason for reason, is_so in reasons.items() if is_so), None)
         if found is None or reason is not None:
             raise grammar.NoStructure(str(reason))
         stated = found.restated(of=self.mechanism, by=self)
-        return attrs.evolve(
-            stated, sampled=Fraction(1) if self.rate is None else self.rate, drawn=self.size,
-            drawn_by=None if self.size is None else self,
-        )  # fmt: skip
+        if self.rate is not None:
+            return attrs.evolve(stated, sampled=self.rate * found.sampled)
+        drawn = self.size if found.drawn is None else min(found.drawn, self.size or 0)
+        return attrs.evolve(stated, drawn=drawn, drawn_by=self)
+
+    def _continues(self, found: grammar.Structure) -> bool:
+        """Whether the sample that the mechanism draws and the one of this mechanism are together one sample of the same kind."""
+        if any(view.on_sample for view in found.views):
+            return False
+        if self.rate is not None:
+            return found.drawn is None
+        return found.sampled == 1 and found.drawn_by == self.mechanism
 
     def check_release(self, space: DatasetSpace) -> None:
         if self.publishes_sample or not self._has_records_of(space):

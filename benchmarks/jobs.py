@@ -5,6 +5,9 @@
 
 Seconds are those of the clock, since processor time does not show what runs at once. So the machine has to be quiet: the load before
 each run is printed, and a ratio that was measured while others worked says little. Every pair of runs must give the same bytes.
+
+The limit of the machine is measured in the same run: as many commands with one job each, at the same time, which share nothing.
+Processors that share caches and memory slow each other down, so two of them do less than twice the work of one.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.measure import ENDS, ROOT, compile_bytecode, environment
 
@@ -50,6 +54,19 @@ def seconds(words: list[str], jobs: int) -> tuple[float, bytes]:
     return time.perf_counter() - begin, done.stdout
 
 
+def limit(words: list[str], jobs: int, alone: float) -> float:
+    """How many times as fast this machine does so many independent commands at the same time, as one after the other.
+
+    Args:
+        words: a command, which is run with one job.
+        jobs: so many at the same time.
+        alone: the seconds of one that runs alone.
+    """
+    with ThreadPoolExecutor(jobs) as pool:
+        together = [spent for spent, _ in pool.map(lambda _: seconds(words, 1), range(jobs))]
+    return jobs * alone / max(together)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--jobs", type=int, default=2, help="Number of jobs against one.")
@@ -73,7 +90,8 @@ def main() -> None:
         one, several = (statistics.median(taken) for taken in times.values())
         goal = f" (goal {GOAL})" if name == "verify" and given.jobs == 2 else ""
         print(
-            f"{name}: {one:.1f} s with 1 job, {several:.1f} s with {given.jobs}: {one / several:.2f} times as fast{goal}; load {load}"
+            f"{name}: {one:.1f} s with 1 job, {several:.1f} s with {given.jobs}: {one / several:.2f} times as fast{goal}, "
+            f"where {given.jobs} independent commands are {limit(words, given.jobs, one):.2f} times as fast; load {load}"
         )
 
 

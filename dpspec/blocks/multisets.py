@@ -22,7 +22,7 @@ from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, Paramet
 from dpspec.base.memo import memoize
 from dpspec.base.params import evolve
 from dpspec.blocks.parts import Changes, Choice, Collections, Entries, ListedCells, Mentioned, Wording
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record, pair_of_records, range_in_words
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair, Record, pair_of_records, range_in_words
 
 CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
@@ -92,7 +92,10 @@ def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
 
 
 MOST_FILLED = 10_000
-"""A pair of datasets is not filled up with more records than this."""
+"""Each pair of a search is filled up with at most so many records."""
+
+MOST_WRITTEN = 200_000
+"""The one pair that a search found is filled up with records of at most so many categories in all: as JSON it has 26 MB."""
 
 
 class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wording):
@@ -149,6 +152,15 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
 
     def thinned(self) -> DatasetSpace | None:
         return evolve(self, least=0) if self.least > MOST_FILLED else None
+
+    def filled(self, pair: Pair, record: Record | None = None) -> tuple[Any, Any] | None:
+        sides = [self.cells_of(dataset) for dataset in pair]
+        further, known = self.least - min(map(len, sides)), next(itertools.chain(*sides), None)
+        if further * len(self.attributes_of(self.units[0])) > MOST_WRITTEN or (record is None and known is None):
+            return None
+        more = (known if record is None else self.cell_of(record),) * further
+        left, right = (self.of(cells + more) for cells in sides)
+        return left, right
 
     def fixes_size(self, unit: str) -> bool:
         return unit == self.units[0] and self.least == self.most

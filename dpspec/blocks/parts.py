@@ -22,7 +22,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, value_text
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.trial_lists import Ray
 
 FEW_CELLS = 600
@@ -259,6 +259,20 @@ def resized(space: DatasetSpace, least: int, most: int | None) -> DatasetSpace |
     return space if own.sizes() == (least, most) else own.of_sizes(least, most)
 
 
+MOST_RECORDS = 1_000_000
+"""Of a space whose smallest dataset has more records, none is made: a space for 330 million persons would fill the memory."""
+
+
+def smallest_datasets(space: DatasetSpace) -> Iterator[Dataset]:
+    """The datasets of a space, the smallest first; none where the smallest has more than `MOST_RECORDS` records.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> next(smallest_datasets(BitVectors(length=3)))
+    (0, 0, 0)
+    """
+    return iter(()) if sizes_of(space)[0] > MOST_RECORDS else space.datasets()
+
+
 class Palette(SpacePart):
     """Few cells, chosen from very many, of which a small pair of datasets is made.
 
@@ -388,7 +402,20 @@ class Changes(SpacePart):
     def thinned(self) -> DatasetSpace | None:
         """The space without its least size, where that is too large for a pair to be written down; else None.
 
-        A pair of it, with the same further records in both datasets, is a pair of this space.
+        A pair of it, with the same further records in both datasets, is a pair of this space (`filled`).
+        """
+        return None
+
+    def filled(self, pair: Pair, record: Record | None = None) -> tuple[Any, Any] | None:
+        """A pair of `thinned` with as many further records of the largest unit, all alike, as the least size requires.
+
+        Args:
+            pair: datasets of the space without its least size.
+            record: the further record, the same in both datasets; by default one that a dataset of the pair already has.
+
+        Returns:
+            Both datasets; None where they would be too large to be written down. As in `differing`, `dataset` decides whether
+            they are in the space.
         """
         return None
 

@@ -18,6 +18,7 @@ from dpspec.blocks.multisets import (
     CELLS_LISTED,
     COMBINED,
     MOST_FILLED,
+    MOST_WRITTEN,
     Multisets,
     all_records,
     check_attributes,
@@ -57,6 +58,7 @@ from dpspec.blocks.space import (
     Attribute,
     Dataset,
     DatasetSpace,
+    Pair,
     Record,
     pair_of_records,
     range_in_words,
@@ -177,6 +179,15 @@ class OrderedRecords(Records, Changes, SimplerNames):
 
     def thinned(self) -> DatasetSpace | None:
         return evolve(self, least=0) if self.least > MOST_FILLED else None
+
+    def filled(self, pair: Pair, record: Record | None = None) -> tuple[Any, Any] | None:
+        """The records of the pair first, in their order, followed by the others."""
+        left, right = (cast("tuple[Record, ...]", dataset) for dataset in pair)
+        further, known = self.least - min(len(left), len(right)), next(iter((*left, *right)), record)
+        if further * len(self.attributes) > MOST_WRITTEN or known is None:
+            return None
+        more = (known if record is None else record,) * further
+        return left + more, right + more
 
     def datasets(self) -> Iterator[Dataset]:
         kinds = tuple(all_records(self.attributes))

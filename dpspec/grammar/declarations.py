@@ -28,7 +28,7 @@ from dpspec.blocks.input_divergence import Bound, InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Changes, NumberLists
+from dpspec.blocks.parts import MOST_RECORDS, Changes, NumberLists, sizes_of, smallest_datasets
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec, check_number
 from dpspec.laws.atoms import FiniteDichotomy
@@ -83,7 +83,7 @@ def check_listed(space: DatasetSpace) -> None:
 
 def _check_listed(space: DatasetSpace) -> None:
     size = space.cardinality()
-    if size is None:
+    if size is None or sizes_of(space)[0] > MOST_RECORDS:
         return
     listed = list(itertools.islice(space.datasets(), size + 1))
     if len(listed) != size or len(set(listed)) != size:
@@ -731,7 +731,7 @@ def _check_values(invariant: Invariant, where: DatasetSpace) -> None:
 
 def _listed(space: DatasetSpace) -> tuple[Dataset, ...]:
     """A few datasets of a small space, spread over the first ones."""
-    return _spread(tuple(itertools.islice(space.datasets(), 4 * DATASETS)), DATASETS)
+    return _spread(tuple(itertools.islice(smallest_datasets(space), 4 * DATASETS)), DATASETS)
 
 
 def _spread(listed: Sequence[Dataset], number_of: int) -> tuple[Dataset, ...]:

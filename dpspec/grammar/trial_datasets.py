@@ -22,7 +22,18 @@ from dpspec.base.memo import memoize
 from dpspec.base.work import spend
 from dpspec.blocks.moves import adds_up, kernel_of
 from dpspec.blocks.multiverse import mentioned_by
-from dpspec.blocks.parts import CellCounts, Changes, Item, Trials, counting_cells, few_cells, listed_cells, miniature_of, sizes_of
+from dpspec.blocks.parts import (
+    CellCounts,
+    Changes,
+    Item,
+    Trials,
+    counting_cells,
+    few_cells,
+    listed_cells,
+    miniature_of,
+    sizes_of,
+    smallest_datasets,
+)
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.trial_lists import FIRST
 from dpspec.grammar.mechanism import Mechanism
@@ -235,7 +246,7 @@ def _groups(spec: PrivacySpec) -> Iterator[tuple[Dataset, ...]]:
 def _few(space: DatasetSpace) -> Iterator[Dataset]:
     """The smallest datasets, two at least."""
     compared = 0
-    for place, dataset in enumerate(itertools.islice(space.datasets(), FEW)):
+    for place, dataset in enumerate(itertools.islice(smallest_datasets(space), FEW)):
         compared += place * _entries(dataset)
         if place > 1 and compared > MOST_COMPARED:
             return

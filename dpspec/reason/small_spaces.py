@@ -16,7 +16,7 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import all_records, restrict_attributes
 from dpspec.blocks.multiverse import Multiverse, Universe, mentioned_by, miniatures, with_free_attributes
-from dpspec.blocks.parts import CellCounts, Changes, Entries, Membership, Mentioned, own_attributes
+from dpspec.blocks.parts import CellCounts, Changes, Entries, Membership, Mentioned, own_attributes, smallest_datasets
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.spec import PrivacySpec
 
@@ -222,7 +222,7 @@ def entries(dataset: Dataset) -> int:
 def first_datasets(space: DatasetSpace, invariants: int = 1) -> Iterator[Dataset]:
     """The first datasets of a space, as many as `WALKED`, `ENTRIES` and `LABELLED` allow, by how many invariants label them."""
     left = ENTRIES
-    for dataset in itertools.islice(space.datasets(), min(WALKED, LABELLED // max(invariants, 1) + 1)):
+    for dataset in itertools.islice(smallest_datasets(space), min(WALKED, LABELLED // max(invariants, 1) + 1)):
         yield dataset
         left -= entries(dataset)
         if left <= 0:

@@ -57,6 +57,7 @@ from dpspec.blocks.parts import (
     miniature_of,
     resized,
     sizes_of,
+    smallest_datasets,
 )
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.mechanism import Mechanism
@@ -328,7 +329,7 @@ def _in_shared_universes(spec: PrivacySpec) -> list[Dataset]:
 def _by_universe(spec: PrivacySpec, most: int) -> dict[Hashable, list[Dataset]]:
     """The smallest datasets of a space, by the labels of their universes."""
     held: dict[Hashable, list[Dataset]] = {}
-    for dataset in itertools.islice(spec.space.datasets(), most):
+    for dataset in itertools.islice(smallest_datasets(spec.space), most):
         for label in spec.multiverse.labels(dataset, spec.space):
             held.setdefault(label, []).append(dataset)
     return held

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, NotEnumerableError
+from dpspec.base.errors import NoFormulaError, NotEnumerableError, NotInSpaceError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.parts import Changes, Collections, nesting_of, own_attributes, sizes_of
 from dpspec.blocks.space import Dataset, Record
@@ -48,6 +48,9 @@ ALIKE_TRIED = 4
 
 MOST_AT_ONCE = 10_000
 """The largest number of records that a pair changes at once; neighbours may be a billion changes apart."""
+
+MOST_DRAWN = 1_000_000
+"""The largest sample of which the cells of all records are listed."""
 
 MOST_UNREAD = 10_000
 """The largest number of records that no view reads that are added to those that change, where the space requires as many
@@ -110,25 +113,88 @@ class Attaining:
             found = self._better(found, self._crossed(columns, unit), unit, precision)
         return found
 
+    def filled(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
+        """The best pair of the space without its least size, filled up with equal records, where each dataset has many."""
+        part, found = Changes.found_in(self.spec.space), self._of_thinned(costs, precision)
+        if part is None or found is None:
+            return None
+        best, largest = None, self.sensitivity.steps.unit == self.spec.space.units[0]
+        unread = itertools.islice(self._unread(self._records_of(found)), 1) if largest else ()
+        for record in (*unread, None):
+            pair = part.filled((found.left, found.right), record)
+            if pair is None:
+                continue
+            try:
+                left, right = map(self.spec.space.dataset, pair)
+            except NotInSpaceError:
+                continue
+            seen = self.judged(left, right, precision)
+            if seen is not None and (best is None or seen.ratio.lower > best.ratio.lower):
+                best = seen
+        return best
+
+    def _of_thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
+        """The best pair of the space without its least size; None where the space has pairs that can be written down."""
+        part = Changes.found_in(self.spec.space)
+        smaller = None if part is None else part.thinned()
+        if smaller is None:
+            return None
+        known = Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))
+        return Attaining(sensitivity=known).best(costs, precision)
+
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
-        part, known = Changes.found_in(self.spec.space), self.spec.multiverse.induced_by()
-        by_size = self.structure.drawn is not None or (self.sensitivity.sizes and self.structure.publishes_views)
-        smaller = None if part is None or by_size else part.thinned()  # shares, and some laws, depend on the number of records
-        if smaller is None or known is None or any(invariant.as_marginal() is None for invariant in known):
+        known = self.spec.multiverse.induced_by()
+        if known is None or any(invariant.as_marginal() is None for invariant in known):
             return None
-        found = Attaining(sensitivity=Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))).best(
-            costs, precision
-        )
+        if self.sensitivity.sizes and self.structure.publishes_views:
+            return None  # some laws depend on the number of records
+        found = self._of_thinned(costs, precision)
+        if found is not None and self.structure.drawn is not None:
+            return self._among_many(found, precision)
         if found is None or not self.sensitivity.is_sampled or self._has_unread(found):
             return found
         return attrs.evolve(found, divergence=Bracket(lower=ZERO, upper=found.divergence.upper))  # others are drawn, and hide it
 
+    def _among_many(self, pair: SeenPair, precision: int) -> SeenPair | None:
+        """The pair among as many further equal records as the space has at least, of which a fixed number is drawn."""
+        part, size = Collections.found_in(self.spec.space), self.structure.drawn or 0
+        if part is None or size > MOST_DRAWN or not self.structure.publishes_views:
+            return None
+        left, right = (part.counts(dataset) for dataset in (pair.left, pair.right))
+        for base, more, turned in ((left, right, False), (right, left, True)):
+            gone, come = base - more, more - base
+            if come.total() != 1 or gone.total() > 1 or len(base) != 1:
+                continue
+            least = max(self.sensitivity.least, base.total())
+            largest = least + 1 - gone.total()
+            alone, other = (self._cells_of_one(record) for record in (*base, *come))
+            counts = [Counter({cell: least * times for cell, times in cells.items()}) for cells in alone]
+            changed = [
+                Counter({cell: (largest - 1) * of[cell] + its[cell] for cell in {**of, **its}})
+                for of, its in zip(alone, other, strict=True)
+            ]
+            divergence = self._on_drawn(counts, changed, (least, largest), precision, turned)
+            return None if divergence is None else attrs.evolve(pair, divergence=divergence)
+        return None
+
+    def _cells_of_one(self, record: Hashable) -> list[Counter[Any]]:
+        """The cells that each view counts of a dataset of one record."""
+        part, space = Changes.found_in(self.spec.space), self.spec.space
+        smaller = space if part is None else part.thinned() or space
+        few = Collections.found_in(smaller)
+        dataset = () if few is None else few.from_counts({record: 1})
+        return [Counter(cells_of(view, dataset, smaller)) for view in self.structure.views]
+
     def _has_unread(self, pair: SeenPair) -> bool:
         """Whether there are records that no view reads, with which a pair can be filled up."""
+        return any(True for _ in self._unread(self._records_of(pair)))
+
+    def _records_of(self, pair: SeenPair) -> list[Record]:
+        """The distinct records of both datasets."""
         unit = self.sensitivity.steps.unit
-        records = [record for side in (pair.left, pair.right) for record in self.spec.space.records(side, unit)]
-        return any(True for _ in self._unread(list(dict.fromkeys(records))))
+        records = (record for side in (pair.left, pair.right) for record in self.spec.space.records(side, unit))
+        return list(dict.fromkeys(records))
 
     def beside(self, bound: Number, precision: int) -> SeenPair | None:
         """A pair beyond a bound that differs in records of another unit than that of d_X: these may cost little, or nothing."""

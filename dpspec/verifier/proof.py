@@ -234,7 +234,7 @@ class _Proof:
         for precision in PRECISIONS:
             costs = known.costs(changes, precision)
             upper = known.upper(costs)
-            lower = self.attaining.best(costs, precision)
+            lower = self.attaining.best(costs, precision) or self.attaining.filled(costs, precision)
             if lower is not None and self.refutes(lower):
                 return self.refuted(lower)
             exact = all(cost.is_exact for _, cost in costs) and (lower is None or lower.ratio.is_exact)

@@ -78,7 +78,8 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
         file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
     )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in map(rich_cast, parts):
-        console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
+        unbroken = isinstance(part, Text) and part.no_wrap is True
+        console.print(_Harmless(part), soft_wrap=unbroken, crop=False)  # an escape is longer than what it stands for
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 

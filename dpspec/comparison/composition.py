@@ -330,7 +330,9 @@ def _losses(found: Composition) -> Iterator[str]:
     if plain is not None and plain != given:
         units = {line.part.spec.input_divergence.in_words() for line in found.lines}
         why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
-        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+        enough = given is not None and given < plain  # such as mu, whose squares add: a larger number is a budget, too
+        compared = "more than the total" if enough else "no budget of the whole"
+        yield f"the numbers as stated add up to {plain.plain()}, which is {compared}: {why}"
 
 
 def _lost_by(lines: Sequence[LedgerLine]) -> Iterator[str]:

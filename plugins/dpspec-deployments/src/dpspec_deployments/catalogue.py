@@ -799,8 +799,6 @@ def ledger_notes(entries: Sequence[CatalogueEntry]) -> list[str]:
     for entry in entries:
         blocks = [block.replace("_", " ") for block in entry.assumed]
         notes += [f"{entry.id}: assumed by its file: {', '.join(blocks)}"] if blocks else []
-        period = entry.deployment.period
-        notes += [f"{entry.id}: its budget is renewed after every {period}; counted once"] if period else []
         notes += [f"{entry.id} does not cover: {step}" for step in entry.document.unaccounted]
     return notes
 

@@ -23,6 +23,7 @@ from dpspec.cli import main
 from dpspec.plugin.applications import RiskNumbers, Standing, Word
 from tests.cli.test_public import grade
 
+SPECS = Path(__file__).parents[3] / "specs"
 HEAD = """\
 schema = 1
 id = "{id}"
@@ -570,6 +571,17 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     assert "proved" not in {row["mark"] for row in none["lines"]}
     assert marks(none, "budget")["right"] == ("recomputed", True)
     assert marks(none, "budget")["a misprint"] == ("recomputed", False)
+
+
+def test_evidence_lists_what_each_verdict_assumes(run, folder, tmp_path):
+    """Claims were marked as proved, and only verify.json named the conditions."""
+    for place, path in enumerate((folder / "proved.dpspec.toml", SPECS / "mechanisms" / "composed-two.dpspec.toml")):
+        data = run("evidence", path, "--out", tmp_path / str(place), "--format", "json").json("evidence")["evidence"]
+        verdicts = [one["verdict"] for one in run("verify", path, "--format", "json").json("verify")["files"][0]["obligations"]]
+        assumed = dict.fromkeys(text for verdict in verdicts if verdict is not None for text in verdict["assumptions"])
+        told = [row for row in data["lines"] if row["what"] == "what the verdicts assume"]
+        assert [(row["mark"], row["says"]) for row in told] == [("not stated", f"not shown: {text}") for text in assumed]
+        assert len(told) == 1 + place
 
 
 def test_a_refutation_has_a_witness_that_replays(run, folder, tmp_path):

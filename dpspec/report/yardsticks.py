@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.errors import count
-from dpspec.base.exact import Bracket, Number, number, rounded_up
+from dpspec.base.exact import Bracket, Number, rounded_up
 from dpspec.blocks.parts import nesting_of
 from dpspec.grammar.attacker import Sense
 from dpspec.report import terminal
@@ -89,7 +89,7 @@ def _one(place: int, one: Yardstick) -> Group:
         rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")
     for letter, side in (("A", one.left), ("B", one.right)):
-        limit = at_most_in_words(side.budget or number(0), "= ")
+        limit = at_most_in_words(side.budget or number_of("0"), "= ")
         rows.add_row(Text(letter, "bold"), Text("implies", GOOD), "", f"{spec.budget.parameter} {limit}")
         for step in side.derivation.steps:
             rows.add_row("", "", Text(step.rule, FAINT), step_in_words(step, side))
@@ -117,7 +117,7 @@ def _alone(found: Sequence[Yardstick]) -> Table:
     rows.add_column(overflow="fold")
     for one in found:
         letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
-        limit = at_most_in_words(side.budget or number(0), "= ")
+        limit = at_most_in_words(side.budget or number_of("0"), "= ")
         words = f"{one.spec.budget.parameter} {limit} {place_in_words(one.spec)}"
         rows.add_row(Text(letter, "bold"), words)
         rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))

@@ -37,8 +37,8 @@ from dpspec.plugin.applications import (
     Standing,
     UnknownNameError,
     Word,
+    at_most_in_words,
     bracket_data,
-    bracket_in_words,
     budget_at,
     budget_in_words,
     count,
@@ -737,7 +737,7 @@ def yardstick_parts(groups: Sequence[UnitGroup], delta: str | None) -> PageParts
             for line in lines:
                 shown = [power_in_words(line.power)] if ranked else []
                 if at and delta is not None:
-                    shown.append("no formula" if (found := line.epsilon(delta)) is None else bracket_in_words(found))
+                    shown.append("no formula" if (found := line.epsilon(delta)) is None else at_most_in_words(found.upper))
                 period = line.entry.deployment.period or ""
                 table.add_row(line.name, *shown, line.budget, period, _facts(line.spec), line.entry.status)
             parts += [Text(GROUPS[name], FAINT), table] if lines else []

@@ -361,7 +361,7 @@ def promise(found: SpecDocument | PromisedBeside) -> str:
 
 
 def promise_of(spec: PrivacySpec) -> str:
-    """The sentence that five blocks make."""
+    """The sentence that five blocks make: what is promised, which may be false."""
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     things = "distributions of the data" if spec.space.holds_laws else "datasets"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
@@ -373,8 +373,8 @@ def promise_of(spec: PrivacySpec) -> str:
     else:
         limit = at_most_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value)).removeprefix("at most ")
     return (
-        f"For any two {things}{agree}, the laws of the release are no further apart than {limit} times the distance of the "
-        f"{things}. One change, at distance 1: {per}. The standard is {standard}. "
+        f"The promise is that for any two {things}{agree} the laws of the release are no further apart than {limit} times the "
+        f"distance of the {things}. One change, at distance 1: {per}. The standard is {standard}. "
         f"The budget is written as {budget_in_words(spec.budget)}."
     )
 

@@ -113,7 +113,9 @@ def _who(document: SpecDocument) -> Iterator[str]:
     period = words.time if words.times == 1 else f"{words.times} {words.time}s"
     whose = unit if words.time is None else f"{'-'.join(words.parts)} from one {period}"
     if spec.input_divergence.unit_price(spec.space) is None:  # some changes may count without limit, or never
-        yield f"The promise is about changes in what the data hold of one {whose}. It is said below which of them count."
+        told = is_plain(thing_in_words(spec.input_divergence))
+        which = "It is said below" if told else "The file says"
+        yield f"The promise is about changes in what the data hold of one {whose}. {which} which of them count."
     else:
         yield f"The promise protects what the data hold of one {whose}."
     if words.time is None:

@@ -47,8 +47,10 @@ def charge_data(charge: Charge) -> dict[str, Any]:
 
 def balance_parts(found: Statement) -> PageParts:
     """The account, what is left, and its charges."""
-    frame, counted = found.frame, found.history.counted
+    frame = found.frame
+    counted = [charge for charge in found.history.counted if charge.content.get("period") == found.period]
     left, verb = found.remainder, "counts" if len(counted) == 1 else "count"
+    verb += "" if found.period is None else f" in {found.period}"
     head = Text()
     of_period = "" if found.period is None else f", {found.period}"
     head.append(f"{frame.document.title}{of_period}: {found.total} of {frame.cap.as_limit} spent", GOOD)
@@ -67,12 +69,14 @@ def balance_parts(found: Statement) -> PageParts:
 
 def _charges(found: Statement) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("charge", "specification", "state", "verdict", "amount", "date"):
+    has_periods = found.period is not None
+    for title in ("charge", *(["period"] if has_periods else []), "specification", "state", "verdict", "amount", "date"):
         table.add_column(title, justify="left")
     for charge in found.history.charges:
         data = charge_data(charge)
         amount = amount_of(found.frame, charge.content["specification"]["text"])
-        row = (str(charge.number), data["id"], data["state"], data["verdict"], str(amount), data["at"][:10])
+        period = [str(data["period"])] if has_periods else []
+        row = (str(charge.number), *period, data["id"], data["state"], data["verdict"], str(amount), data["at"][:10])
         table.add_row(*map(Text, row), style=None if charge.counts else FAINT)
     return table
 

@@ -788,7 +788,7 @@ def test_a_bad_answer_writes_nothing(tmp_path, answers):
     assert list(tmp_path.iterdir()) == []
 
 
-ONE_SIDED = """schema = 1
+IN_ONE_DIRECTION = """schema = 1
 id = "one-sided"
 title = "Sensitive answers"
 space = { type = "records", attributes = [{ name = "sex", categories = ["f", "m"] }], most = 2 }
@@ -801,7 +801,7 @@ budget = { epsilon = 1 }
 def test_a_label_refers_to_the_file_for_changes_that_it_does_not_name(run, tmp_path):
     """It said *below*, where it says that one change is as the file defines it."""
     path = tmp_path / "one-sided.dpspec.toml"
-    path.write_text(ONE_SIDED, encoding="utf-8")
+    path.write_text(IN_ONE_DIRECTION, encoding="utf-8")
     text = " ".join(run("label", path).out.split())
     assert "one change as the file defines it" in text
     assert "The file says which of them count." in text

@@ -806,3 +806,18 @@ def test_a_label_refers_to_the_file_for_changes_that_it_does_not_name(run, tmp_p
     assert "one change as the file defines it" in text
     assert "The file says which of them count." in text
     assert "It is said below" not in text
+
+
+def test_a_label_writes_bounds_of_a_number_without_notation(run, tmp_path):
+    """*epsilon from ln(2) to ln(3)* on a page for the people in the data."""
+    path = tmp_path / "one-sided.dpspec.toml"
+    for bounds, told in (
+        (
+            '{ at_least = { epsilon = "ln(2)" }, at_most = { epsilon = "ln(3)" } }',
+            "epsilon from about 0.6931 to about 1.099, for",
+        ),
+        ('{ at_most = { epsilon = "ln(3)" } }', "epsilon at most about 1.099, for"),
+        ("{ at_least = { epsilon = 1 }, at_most = { epsilon = 2 } }", "epsilon from 1 to 2, for"),
+    ):
+        path.write_text(IN_ONE_DIRECTION.replace("{ epsilon = 1 }", bounds), encoding="utf-8")
+        assert told in " ".join(run("label", path).out.split())

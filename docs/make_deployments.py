@@ -131,7 +131,8 @@ def page(entry: CatalogueEntry) -> str:
     if power is not None:
         lines += [
             "",
-            f"Between two datasets at distance 1 of one universe, a test of level 5% has a power of {power_in_words(power)}.",
+            "If the promise is kept, a test of level 5% between two datasets at distance 1 of one universe has a power of "
+            f"{power_in_words(power)}.",
         ]
     lines += [*numbers(told), *outside(entry)]
     lines += ["", "## Sources", "", *(f"- {plain(str(source))}" for source in document.sources)]

@@ -52,7 +52,8 @@ class Part:
         id: its name.
         spec: the specification it promises to satisfy.
         standing: the status of its claim, where it was checked.
-        besides: further statements of its file: assumptions, steps outside of the guarantee, further promises.
+        besides: further statements of its file: assumptions, steps outside of the guarantee, a budget that renews, further
+            promises.
         times: how often it is released, each time with noise of its own.
         stand_ins: the blocks of its file that are made up; what is proved of them is proved of no release.
     """
@@ -330,7 +331,9 @@ def _losses(found: Composition) -> Iterator[str]:
     if plain is not None and plain != given:
         units = {line.part.spec.input_divergence.in_words() for line in found.lines}
         why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
-        yield f"the numbers as stated add up to {plain.plain()}, which is no budget of the whole: {why}"
+        enough = given is not None and given < plain  # such as mu, whose squares add: a larger number is a budget, too
+        compared = "more than the total" if enough else "no budget of the whole"
+        yield f"the numbers as stated add up to {plain.plain()}, which is {compared}: {why}"
 
 
 def _lost_by(lines: Sequence[LedgerLine]) -> Iterator[str]:
@@ -660,6 +663,8 @@ def parts_of(documents: Sequence[SpecDocument], registry: Registry | None = None
         one = standings[claim]
         limits = [f"it rests on an assumption: {assumption}" for assumption in document.assumed]
         limits += [f"its guarantee does not cover: {step}" for step in document.unaccounted]
+        period = None if document.deployment is None else document.deployment.period
+        limits += [f"its budget is renewed after every {period}; each listed release counts for one {period}"] if period else []
         also = [f"{part}, {_beside(part.spec, document.spec)}" for part in document.parts]
         limits += [f"it also promises, outside of the total: {promise}" for promise in also]
         parts.append(Part(id=document.id, spec=document.spec, standing=one, besides=tuple(limits), stand_ins=document.stand_ins))

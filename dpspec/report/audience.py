@@ -25,7 +25,7 @@ from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
 from dpspec.report.page import PageParts
-from dpspec.report.terminal import FAINT, budget_in_words, thing_in_words
+from dpspec.report.terminal import FAINT, at_most_in_words, budget_in_words, thing_in_words
 from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 from dpspec.risks.candidates import Candidates, candidates_within
 
@@ -427,7 +427,7 @@ def _technical(found: SpecDocument, step: SmallestStep) -> Iterator[str]:
     if bound is None:
         yield "No two candidates of one universe are near each other, so that the budget speaks about none."
         return
-    said = f"the bound is {bound} by {thing_in_words(spec.output_divergence)} ({budget_in_words(spec.budget)})"
+    said = f"the bound is {at_most_in_words(bound)} by {thing_in_words(spec.output_divergence)} ({budget_in_words(spec.budget)})"
     mechanism = "the mechanism, all but its random bits"
     suprema = "may process the release in any way; the numbers below are suprema over all pairs of laws within the bound."
     if spec.space.holds_laws:

@@ -33,6 +33,8 @@ from dpspec.report.page import PageParts, Verbatim
 from dpspec.report.risk import numbers_data, numbers_parts
 from dpspec.report.terminal import (
     FAINT,
+    at_least_in_words,
+    at_most_in_words,
     blocks_in_words,
     budget_in_words,
     number_in_words,
@@ -359,7 +361,7 @@ def promise(found: SpecDocument | PromisedBeside) -> str:
 
 
 def promise_of(spec: PrivacySpec) -> str:
-    """The sentence that five blocks make."""
+    """The sentence that five blocks make: what is promised, which may be false."""
     agree = "" if spec.multiverse.induced_by() == () else " of one universe"
     things = "distributions of the data" if spec.space.holds_laws else "datasets"
     per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
@@ -369,10 +371,10 @@ def promise_of(spec: PrivacySpec) -> str:
     elif value is None:
         limit = f"the budget of their universe ({thing_in_words(spec.budget)})"
     else:
-        limit = number_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value))
+        limit = at_most_in_words(spec.output_divergence.lipschitz(spec.budget.parameter, value)).removeprefix("at most ")
     return (
-        f"For any two {things}{agree}, the laws of the release are no further apart than {limit} times the distance of the "
-        f"{things}. One change, at distance 1: {per}. The standard is {standard}. "
+        f"The promise is that for any two {things}{agree} the laws of the release are no further apart than {limit} times the "
+        f"distance of the {things}. One change, at distance 1: {per}. The standard is {standard}. "
         f"The budget is written as {budget_in_words(spec.budget)}."
     )
 
@@ -458,7 +460,7 @@ def without_parts(found: WithoutInvariant, document: SpecDocument) -> PageParts:
     """The same as text: the answer first, then the two datasets."""
     answer = found.answer.words
     if found.published is not None and found.is_bounded:
-        answer += f" {number_in_words(found.published.budget)} (Lipschitz constant)"
+        answer += f" {at_least_in_words(found.published.budget)} (Lipschitz constant)"
     parts: list[RenderableType] = [
         Text.assemble((f"Without {found.dropped}: {answer}", "bold")),
         f"{document.id}: {found.reason}.",
@@ -471,7 +473,7 @@ def without_parts(found: WithoutInvariant, document: SpecDocument) -> PageParts:
         rows.add_row(Text("release", FAINT), one.of)
         rows.add_row(Text("on the pair", FAINT), f"x  = {left}")
         rows.add_row("", f"x' = {right}")
-        least = f"a Lipschitz constant of at least {number_in_words(one.budget)}"
+        least = f"a Lipschitz constant of at least {at_least_in_words(one.budget)}"
         needs = "no finite budget" if one.budget.is_infinite else least
         rows.add_row(Text("needs", FAINT), f"{needs}; d_X = {number_in_words(one.distance)}, and all other invariants agree")
         parts += ["", rows]

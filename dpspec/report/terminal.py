@@ -78,7 +78,8 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
         file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
     )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in map(rich_cast, parts):
-        console.print(_Harmless(part), soft_wrap=isinstance(part, Text) and part.no_wrap is True)
+        unbroken = isinstance(part, Text) and part.no_wrap is True
+        console.print(_Harmless(part), soft_wrap=unbroken, crop=False)  # an escape is longer than what it stands for
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
@@ -220,6 +221,17 @@ def at_most_in_words(value: Number, equal: str = "") -> str:
     """
     words = number_in_words(value)
     return limit_in_words(value) if words.startswith("about ") else f"{equal}{words}"
+
+
+def at_least_in_words(value: Number) -> str:
+    """A number that something needs at least: in exact form while that is short, with its decimals, else rounded down.
+
+    >>> from dpspec.base.exact import number
+    >>> at_least_in_words(number("1/3")), at_least_in_words(number(Fraction(2, 3**70)))
+    ('1/3 (about 0.333333)', '7.98991E-34')
+    """
+    words = number_in_words(value)
+    return rounded_down(value, 6) if words.startswith("about ") else words
 
 
 def bracket_in_words(value: Bracket) -> str:
@@ -381,7 +393,7 @@ def blocks_in_words(spec: PrivacySpec, in_words: Callable[[object], str] = thing
     if value is not None:
         constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
         if constant != value:
-            budget.append(f"Lipschitz constant {number_in_words(constant)}")
+            budget.append(f"Lipschitz constant {at_most_in_words(constant)}")
     return {
         "dataset space": [_shortened(line) for line in space_in_words(spec.space)],
         "multiverse": _first(multiverse_in_words(spec.multiverse)),

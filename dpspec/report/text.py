@@ -18,6 +18,7 @@ from dpspec.report.terminal import (
     FAINT,
     GOOD,
     OPEN,
+    at_most_in_words,
     bracket_in_words,
     drawn,
     grid,
@@ -186,7 +187,8 @@ def _constant(verdict: Verdict) -> str:
     if len(bounds) > 1:
         tight = sum(result.is_tight for result in verdict.universes)
         over = sum(result.outcome is Outcome.REFUTED for result in verdict.universes)
-        parts = [f"at most {bracket_in_words(verdict.constant)}; the budget differs by universe"]
+        most = at_most_in_words(verdict.constant.upper).removeprefix("at most ")
+        parts = [f"at most {most}; the budget differs by universe"]
         parts += [f"{count(tight, 'universe')} at the bound exactly"] if tight else []
         parts += [f"{count(over, 'universe')} above it"] if over else []
         return ", ".join(parts)

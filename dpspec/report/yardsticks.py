@@ -21,10 +21,10 @@ from dpspec.report.terminal import (
     FAINT,
     GOOD,
     OPEN,
+    at_most_in_words,
     blocks_in_words,
     budget_in_words,
     grid,
-    number_in_words,
     thing_by_name,
     thing_in_words,
 )
@@ -89,8 +89,8 @@ def _one(place: int, one: Yardstick) -> Group:
         rows.add_column(no_wrap=True)
     rows.add_column(overflow="fold")
     for letter, side in (("A", one.left), ("B", one.right)):
-        value = side.budget
-        rows.add_row(Text(letter, "bold"), Text("implies", GOOD), "", f"{spec.budget.parameter} = {number_in_words(value or 0)}")
+        limit = at_most_in_words(side.budget or number_of("0"), "= ")
+        rows.add_row(Text(letter, "bold"), Text("implies", GOOD), "", f"{spec.budget.parameter} {limit}")
         for step in side.derivation.steps:
             rows.add_row("", "", Text(step.rule, FAINT), step_in_words(step, side))
     return Group(head, Padding(rows, (0, 0, 0, 2)))
@@ -117,8 +117,8 @@ def _alone(found: Sequence[Yardstick]) -> Table:
     rows.add_column(overflow="fold")
     for one in found:
         letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
-        value = number_in_words(side.budget or 0)
-        words = f"{one.spec.budget.parameter} = {value} {place_in_words(one.spec)}"
+        limit = at_most_in_words(side.budget or number_of("0"), "= ")
+        words = f"{one.spec.budget.parameter} {limit} {place_in_words(one.spec)}"
         rows.add_row(Text(letter, "bold"), words)
         rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
     return rows

@@ -46,7 +46,7 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
     at = rational(level, "level")
     if not 0 <= at <= 1:
         raise ParameterError("level", "must lie in [0, 1]", "it is a probability", value=level)
-    if at == 1:
+    if at == 1 or (bound == 0 and divergence.separates_laws()):
         return Bracket.exactly(at)
     if bound.is_infinite:
         return Bracket.exactly(1)

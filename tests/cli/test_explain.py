@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from fractions import Fraction
 
 import pytest
 
 from dpspec import installed
+from dpspec.base.exact import number
 from dpspec.extension import Entry
 from dpspec.report.examples import COMMANDS, IN_FILES, TABLES, Examples
 from dpspec.report.explain import described_parameters, folded, glossary
@@ -244,3 +246,27 @@ def test_a_number_that_is_not_published_does_not_differ_by_universe(run) -> None
     numbers = said.partition("What an attacker finds out")[2]
     assert "differs by universe" not in said
     assert "no number published" in numbers.partition("Odds and beliefs")[0]
+
+
+WARNER = """schema = 1
+id = "{id}"
+title = "one answer"
+space = {{ type = "bit-vectors", length = 2 }}
+input_divergence = {{ type = "hamming-ordered" }}
+output_divergence = {{ type = "mult" }}
+budget = {{ epsilon = "{epsilon}" }}
+"""
+
+
+def test_a_limit_without_a_short_form_is_not_printed_below_itself(run, tmp_path) -> None:
+    """The nearest decimal was the number that laws are *no further apart* than, and a budget that is *implied*."""
+    epsilon = Fraction(1, 3**68)  # the nearest decimal of six digits is below it
+    paths = [tmp_path / f"{name}.dpspec.toml" for name in ("a", "b")]
+    for path in paths:
+        path.write_text(WARNER.format(id=path.name[0], epsilon=epsilon))
+    explained = re.search(r"no further apart than (\S+) times", " ".join(run("explain", paths[0]).out.split()))
+    implied = re.findall(r"implies +epsilon (\D*)(\S+)", run("compare", *paths, "--yardstick").out)
+    assert explained is not None
+    assert Fraction(explained[1]) >= epsilon > Fraction(number(epsilon).decimal())
+    assert implied
+    assert all(words == "at most " and Fraction(limit) >= epsilon for words, limit in implied)

@@ -9,10 +9,13 @@ from pathlib import Path
 
 import click
 import pytest
+from rich.text import Text
 
 import dpspec.cli
 from dpspec.base.errors import harmless, harmless_json, harmless_page, in_markup
 from dpspec.cli.framework import Face, say
+from dpspec.report.page import Grid, Sentence
+from dpspec.report.terminal import bullet, drawn
 
 NASTY = [
     "\x1b]0;owned\x07", "\x1b[2J", "\x1b[8m", "\x9b31m", "\x90q\x9c", "\u202eevil", "\u2066x\u2069", "\u200e\u200f", "\u2028",
@@ -74,6 +77,25 @@ def test_no_command_obeys_a_file_or_its_name(run, tmp_path, nasty, epsilon, comm
         assert not BAD.search(ran.out), ascii(BAD.search(ran.out))
         assert not BAD.search(ran.err), ascii(BAD.search(ran.err))
         assert not any(line.startswith("forged") for line in (ran.out + ran.err).splitlines())
+
+
+@pytest.mark.parametrize("nasty", ["\u202e", "\x1b[31m", "\u2028", "\U000e0041"])
+@pytest.mark.parametrize(
+    "make",
+    [
+        str,
+        Text,
+        bullet,
+        lambda text: Sentence(words=text),
+        lambda text: Grid(caption="c", heads=("h", "i"), rows=((text, text),)),
+    ],
+)
+def test_what_is_escaped_takes_no_other_text_with_it(nasty, make):
+    """Escapes are longer than the letters that were measured: the ends of full lines were cut off."""
+    text = " ".join(f"word{place}{nasty}" for place in range(60))
+    shown = drawn(make(text))
+    assert all(f"word{place}" in shown for place in range(60))
+    assert not BAD.search(shown)
 
 
 @pytest.mark.parametrize("nasty", NASTY)

@@ -38,6 +38,22 @@ def test_a_directory_is_summed(run, survey, tmp_path):
     assert data["losses"] == []
 
 
+RENEWED = '[deployment]\npublisher = "P"\nproduct = "X"\nyear = 2024\nperiod = "month"\n'
+
+
+def test_a_budget_that_renews_is_said_to_be_counted_once(run, survey, tmp_path):
+    """Only `catalogue --ledger` said so; the total of `ledger` read as that of all months."""
+    path = survey("first")
+    path.write_text(path.read_text(encoding="utf-8") + RENEWED, encoding="utf-8")
+    told = "first: its budget is renewed after every month; each listed release counts for one month"
+    assert told in run("ledger", path, survey("second"), "--format", "json").json("ledger")["losses"]
+    for command in (["ledger", f"{path}=12"], ["catalogue", path, "--ledger"]):
+        assert " ".join(run(*command).out.split()).count(told) == 1
+    out = tmp_path / "year.dpspec.toml"
+    run("ledger", f"{path}=12", "--out", out)
+    assert told.removeprefix("first: ") in out.read_text(encoding="utf-8")
+
+
 def test_the_steps_are_data(run, specs):
     data = run("ledger", specs / "ledger-2020", "--format", "json").json("ledger")
     assert data["together"]["value"] == "273737/100"

@@ -312,6 +312,14 @@ def test_the_ledger_of_2020():
     assert "which is no budget of the whole" in found.losses()[-1]
 
 
+def test_a_sum_that_is_above_the_total_is_a_budget_of_the_whole():
+    """mu = 2 was said to be none of two releases with mu = 1, which are mu = sqrt(2) together."""
+    one = dp.spec(space=dp.bit_vectors(length=2), distance="hamming-ordered", standard="gaussian", mu=1)
+    found = compose([Part(id="a", spec=one), Part(id="b", spec=one)])
+    assert found.spec.budget.uniform() == number("sqrt(2)")
+    assert found.losses() == ("the numbers as stated add up to 2, which is more than the total: they do not add up",)
+
+
 @pytest.mark.reference("K-N9", "K-O50")
 def test_the_files_of_the_ledger_are_the_generated_ones():
     """Mend with: python -m reproductions.ledger_2020 --specs specs --out specs/ledger-2020"""

@@ -46,6 +46,16 @@ def test_each_period_has_the_cap_for_itself(account, write):
     }  # fmt: skip
 
 
+def test_charges_are_shown_with_their_periods_and_counted_in_that_of_the_total(account, write, tmp_path):
+    """Charges of all months were said to count next to the total of one, and none was shown with its month."""
+    account.charge(write("week", epsilon="1/2"), period="2027-03")
+    for month, told in (("2027-03", "1 charge that counts in 2027-03"), ("2027-04", "0 charges that count in 2027-04")):
+        shown = " ".join(str(functions.show(tmp_path / "m.db", period=month)).split())
+        assert told in shown
+        assert "charge period specification" in shown
+        assert "2 2027-03 week committed" in shown
+
+
 def test_a_plan_is_of_one_period(account, write, tmp_path, monkeypatch):
     """What is left of the month that is named is split, in the figure of that month as well; it was that of today."""
     account.charge(write("week", epsilon="1/2"), period="2027-03")

@@ -4,18 +4,30 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import sqlite3
+from fractions import Fraction
 
 import pytest
-from dpspec_accounts.account import Account
+from dpspec_accounts.account import Account, OverCapError
 from dpspec_accounts.errors import HistoryError
 from dpspec_accounts.history import digest
+from dpspec_accounts.planning import plan
 from dpspec_accounts.store import Rows
-from dpspec_accounts.totals import frame_of, nothing_of, total_of, total_with, total_without
+from dpspec_accounts.totals import (
+    amount_of,
+    frame_of,
+    nothing_of,
+    remainder_of,
+    total_of,
+    total_with,
+    total_without,
+)
 from dpspec_accounts.verification import verify_events
 
 import dpspec as dp
 from dpspec.base.errors import DpspecError
+from dpspec.base.exact import number
 from dpspec.plugin.applications import to_toml
 
 PEOPLE = dp.records(region=["north", "south"], sex=["f", "m"])
@@ -133,3 +145,56 @@ def test_a_number_that_is_no_charge_is_none(account, number):
     assert account.find(number) is None
     with pytest.raises(DpspecError, match="is none of this account"):
         account.void(number, "not needed")
+
+
+# --- what is left, and what is printed -------------------------------------------------------------
+
+
+def small(epsilon, standard="pure", **further):
+    return dp.spec(space=PEOPLE, distance="add-remove", standard=standard, **{**{"epsilon": epsilon}, **further})
+
+
+def test_what_is_left_without_an_exact_form_is_rounded_down(tmp_path):
+    """1 - sqrt(1/2) was *nothing that has an exact form*, and `account plan` said that nothing was left to plan."""
+    account = Account.create(tmp_path / "year.db", small("1"), as_promised=True)
+    account.charge(small("sqrt(1/2)"))
+    left = account.balance().remainder
+    assert left.as_limit == "epsilon = 0.292893 rounded down"
+    value = left.value.as_fraction()
+    assert (1 - value) ** 2 > Fraction(1, 2) > (1 - value - Fraction(1, 10**14)) ** 2
+    assert 0 < plan(account, {"release": [{"name": "weekly", "times": 52}]}).value.total <= value
+    quote = account.quote(small("sqrt(1/2)"))
+    assert not quote.fits
+    account.charge(dp.spec(space=PEOPLE, distance="add-remove", standard="pure", epsilon=quote.largest))
+    assert account.balance().total.value <= number(1)
+
+
+def test_a_larger_total_than_the_cap_leaves_nothing():
+    frame = frame_of(to_toml(small("1"), dp.installed().registry, id="year"))
+    over = to_toml(small("sqrt(2)"), dp.installed().registry, id="over")
+    assert remainder_of(frame, amount_of(frame, over)) is None
+
+
+def test_what_is_spent_is_not_printed_below_it_and_the_cap_not_above(tmp_path, run):
+    """Both were rounded to the nearest decimal, as was each charge, which was cut off after 40 digits."""
+    third = Fraction(1, 3**80)
+    account = Account.create(tmp_path / "year.db", small(str(2 * third)), as_promised=True)
+    account.charge(small(str(third)))
+    out = " ".join(run("account", "show", tmp_path / "year.db").out.split())
+    spent, cap = re.search(r"epsilon at most (\S+) of epsilon = (\S+) rounded down", out).groups()
+    assert Fraction(spent) >= third
+    assert Fraction(cap) <= 2 * third
+    assert f"committed unchecked epsilon at most {spent}" in out
+    assert "1 charge that counts" in out
+
+
+def test_deltas_that_add_to_one_are_over_the_cap(tmp_path, run):
+    """It was a fault of the parameter delta with exit code 2."""
+    most = small("1", "approximate", delta="9/10")
+    account = Account.create(tmp_path / "year.db", most, as_promised=True)
+    account.charge(small("1/10", "approximate", delta="1/2"))
+    quote = account.quote(small("1/10", "approximate", delta="1/2"))
+    assert (quote.fits, quote.total.value.is_infinite, quote.largest) == (False, True, None)
+    with pytest.raises(OverCapError, match="its delta is larger than the rest"):
+        account.charge(small("1/10", "approximate", delta="1/2"))
+    assert account.balance().remainder.as_limit == "epsilon = 0.9, delta = 0.4"

@@ -11,8 +11,19 @@ from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttac
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
 from dpspec_attackers.tester import CompoundTester
 from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
-from dpspec_divergences import AddRemove, DNor, Mult, Neighbour, Pbdp, Renyi, SymmetricDifference
-from dpspec_flavours.streams.personal import PersonalisedResponse, PersonalWeights
+from dpspec_divergences import (
+    AddRemove,
+    DNor,
+    GaussianTradeOff,
+    HockeyStick,
+    Mult,
+    Neighbour,
+    Pbdp,
+    Renyi,
+    SymmetricDifference,
+    TotalVariation,
+)
+from dpspec_flavours.streams.personal import MultOneWay, PersonalisedResponse, PersonalWeights
 from dpspec_noise import RandomisedResponse
 from flint import arb, ctx
 from hypothesis import assume, given, strategies as st
@@ -31,7 +42,7 @@ from dpspec.blocks.multiverse import LevelSets
 from dpspec.laws.continuous import GaussianShift
 from dpspec.laws.law import FiniteLaw
 from dpspec.risks import risk
-from dpspec.risks.attack_bounds import allowed_excess
+from dpspec.risks.attack_bounds import allowed_excess, allowed_power
 from tests.risk.attacking import Listed, bits, budget_of, letters, mechanisms, priors
 
 E = Fraction(2718281828459045235360287, 10**24)
@@ -312,6 +323,35 @@ def test_without_a_pure_bound_there_is_none():
     assert 0.99 < float(statements[3].value.upper.decimal()) < 1
     assert len(ArbitraryPrior(factors=[2]).worst_case(bits(2, Pbdp(delta="1/10"), epsilon=1))) == 3
     assert WorstCase.assumption() in statements[0].assumption
+
+
+EQUAL_LAWS = {
+    "rho": (DNor(), "rho"), "order 2": (Renyi(order=2), "epsilon"), "mu": (GaussianTradeOff(), "mu"),
+    "variation": (TotalVariation(), "distance"), "hockey stick": (HockeyStick(epsilon=0), "delta"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EQUAL_LAWS)
+def test_a_budget_of_zero_leaves_every_belief_as_it_is(name):
+    """Posteriors without a limit were said of them, next to *never*; a test under rho = 0 ended at its limit of work."""
+    divergence, parameter = EQUAL_LAWS[name]
+    spec = bits(3, divergence, **{parameter: 0})
+    for statement in (*StrongestAttacker(priors=["1/7"]).worst_case(spec), *ArbitraryPrior().worst_case(spec)):
+        wanted = {"posterior odds by prior odds": 1, "posterior belief in one of two candidates": Fraction(1, 7)}
+        grows = statement.quantity.startswith(("probability", "predicted probability"))
+        assert statement.value == Bracket.exactly(wanted.get(statement.quantity, 0 if grows else 1)), statement
+    assert allowed_power(divergence, number(0), "1/20") == Bracket.exactly("1/20")
+    for statement in CompoundTester(levels=["1/20"]).worst_case(spec):
+        assert statement.value == Bracket.exactly("1/20" if statement.quantity == "power" else 0), statement
+
+
+def test_one_way_privacy_bounds_beliefs_where_both_orders_are_promised():
+    """Two datasets at distance 1 are so in both orders: the odds were said to have no limit, and to grow tenfold never."""
+    for epsilon in (1, "ln(3)", 0):
+        one, both = (bits(2, divergence, epsilon=epsilon) for divergence in (MultOneWay(), Mult()))
+        for attacker in (StrongestAttacker(), ArbitraryPrior()):
+            stated = [[(row.quantity, row.at, row.value) for row in attacker.worst_case(spec)][:4] for spec in (one, both)]
+            assert stated[0] == stated[1]
 
 
 def test_a_dropped_record_needs_a_smaller_dataset():

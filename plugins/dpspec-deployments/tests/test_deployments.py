@@ -23,6 +23,7 @@ from dpspec.cli import main
 from dpspec.plugin.applications import RiskNumbers, Standing, Word
 from tests.cli.test_public import grade
 
+SPECS = Path(__file__).parents[3] / "specs"
 HEAD = """\
 schema = 1
 id = "{id}"
@@ -293,6 +294,11 @@ def test_order_ledger_and_yardstick(run, folder):
     assert "no file states it" in total.out
     assert run("catalogue", folder, "--publisher", "Agency", "--ledger").code == 1  # a refuted part is not added
     data = run("catalogue", folder, "--yardstick", "--delta", "1e-5", "--format", "json").json("catalogue-yardstick")
+    text = " ".join(run("catalogue", folder, "--yardstick", "--delta", "1e-5").out.split())
+    limits = [one["epsilon"]["upper"] for unit in data["units"] for one in unit["promises"] if one["epsilon"] is not None]
+    printed = [Fraction(one) for one in re.findall(r"at most 0\.\d+ at most ([\d.]+) rho", text)]
+    assert printed  # a limit without a short form, which was rounded to the nearest decimal
+    assert all(any(limit <= one <= limit + Fraction(1, 10**4) for limit in map(Fraction, limits)) for one in printed)
     groups = {group["unit"]: [row["id"] for row in group["promises"]] for group in data["units"]}
     assert groups["user-day"] == ["other-data"]
     bits = next(group for group in data["units"] if len(group["promises"]) > 1)
@@ -572,6 +578,17 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     assert marks(none, "budget")["a misprint"] == ("recomputed", False)
 
 
+def test_evidence_lists_what_each_verdict_assumes(run, folder, tmp_path):
+    """Claims were marked as proved, and only verify.json named the conditions."""
+    for place, path in enumerate((folder / "proved.dpspec.toml", SPECS / "mechanisms" / "composed-two.dpspec.toml")):
+        data = run("evidence", path, "--out", tmp_path / str(place), "--format", "json").json("evidence")["evidence"]
+        verdicts = [one["verdict"] for one in run("verify", path, "--format", "json").json("verify")["files"][0]["obligations"]]
+        assumed = dict.fromkeys(text for verdict in verdicts if verdict is not None for text in verdict["assumptions"])
+        told = [row for row in data["lines"] if row["what"] == "what the verdicts assume"]
+        assert [(row["mark"], row["says"]) for row in told] == [("not stated", f"not shown: {text}") for text in assumed]
+        assert len(told) == 1 + place
+
+
 def test_a_refutation_has_a_witness_that_replays(run, folder, tmp_path):
     ran, data = gathered(run, folder, "false", tmp_path / "e")
     assert ran.code == 6
@@ -769,3 +786,38 @@ def test_what_nobody_answers_is_not_guessed(run, tmp_path):
 def test_a_bad_answer_writes_nothing(tmp_path, answers):
     assert begin(tmp_path, answers).exit_code == 2
     assert list(tmp_path.iterdir()) == []
+
+
+IN_ONE_DIRECTION = """schema = 1
+id = "one-sided"
+title = "Sensitive answers"
+space = { type = "records", attributes = [{ name = "sex", categories = ["f", "m"] }], most = 2 }
+input_divergence = { type = "one-sided", attribute = "sex", sensitive = ["f"] }
+output_divergence = { type = "mult-one-way" }
+budget = { epsilon = 1 }
+"""
+
+
+def test_a_label_refers_to_the_file_for_changes_that_it_does_not_name(run, tmp_path):
+    """It said *below*, where it says that one change is as the file defines it."""
+    path = tmp_path / "one-sided.dpspec.toml"
+    path.write_text(IN_ONE_DIRECTION, encoding="utf-8")
+    text = " ".join(run("label", path).out.split())
+    assert "one change as the file defines it" in text
+    assert "The file says which of them count." in text
+    assert "It is said below" not in text
+
+
+def test_a_label_writes_bounds_of_a_number_without_notation(run, tmp_path):
+    """*epsilon from ln(2) to ln(3)* on a page for the people in the data."""
+    path = tmp_path / "one-sided.dpspec.toml"
+    for bounds, told in (
+        (
+            '{ at_least = { epsilon = "ln(2)" }, at_most = { epsilon = "ln(3)" } }',
+            "epsilon from about 0.6931 to about 1.099, for",
+        ),
+        ('{ at_most = { epsilon = "ln(3)" } }', "epsilon at most about 1.099, for"),
+        ("{ at_least = { epsilon = 1 }, at_most = { epsilon = 2 } }", "epsilon from 1 to 2, for"),
+    ):
+        path.write_text(IN_ONE_DIRECTION.replace("{ epsilon = 1 }", bounds), encoding="utf-8")
+        assert told in " ".join(run("label", path).out.split())

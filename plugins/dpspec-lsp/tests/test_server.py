@@ -182,6 +182,78 @@ def test_a_client_gets_answers_over_the_streams(tmp_path):
     assert told_of_key.contents.value == "**length**: integer in [1, inf), required\n\nn, the number of positions."
 
 
+# --- positions and texts of a client --------------------------------------------------------------
+
+SEPARATED = 'schema = 1\n# a \u2028 b \x85 c\n[space]\ntype = "records" # \U0001f600\n'
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-32"])
+@pytest.mark.parametrize("text", [SEPARATED, SEPARATED.replace("\n", "\r\n"), SEPARATED.replace("\n", "\r"), "", "\u00e9"])
+def test_a_position_is_that_of_the_protocol(text, encoding):
+    """Lines were also ended at U+0085 and U+2028, so that hover and completion were about another line."""
+    codec, size = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-be", 2), "utf-32": ("utf-32-be", 4)}[encoding]
+    line = character = 0
+    for offset, letter in enumerate(text + "$"):
+        is_inside_an_end = text[max(offset - 1, 0) : offset + 1] == "\r\n"
+        assert editing.offset_of(text, line, character, encoding) == offset - is_inside_an_end
+        if letter == "\n" or (letter == "\r" and text[offset + 1 : offset + 2] != "\n"):
+            line, character = line + 1, 0
+        elif letter != "\r":
+            character += len(letter.encode(codec)) // size
+    assert editing.offset_of(text, line, 10**6, encoding) == editing.offset_of(text, line + 5, 0, encoding) == len(text)
+
+
+def _served(monkeypatch, tmp_path, encodings, text, *, on_disk=None):
+    """A server that a client has opened a document with; its diagnostics, its timer, and how to call a feature of it."""
+    from lsprotocol import types as lsp
+
+    schedule, published = Schedule(), []
+    made = editing.server(schedule)
+    monkeypatch.setattr(made, "text_document_publish_diagnostics", published.append)
+    capabilities = lsp.ClientCapabilities(general=lsp.GeneralClientCapabilities(position_encodings=encodings))
+    asked = lsp.InitializeParams(capabilities=capabilities, process_id=None, root_uri=tmp_path.as_uri())
+    list(made.protocol.lsp_initialize(asked))
+    path = tmp_path / "a.dpspec.toml"
+    path.write_text(text if on_disk is None else on_disk, encoding="utf-8")
+    made.workspace.put_text_document(lsp.TextDocumentItem(uri=path.as_uri(), language_id="toml", version=1, text=text))
+    here = lsp.TextDocumentIdentifier(uri=path.as_uri())
+    made.protocol.fm.features[lsp.TEXT_DOCUMENT_DID_OPEN](
+        lsp.DidOpenTextDocumentParams(text_document=made.workspace.get_text_document(path.as_uri()))
+    )
+    return made, here, schedule, published
+
+
+def test_a_client_is_asked_for_whole_texts_and_its_units_are_used(monkeypatch, tmp_path):
+    """An edit below U+2028 changed another line: the server checked a text that the client did not have."""
+    from lsprotocol import types as lsp
+
+    text = 'schema = 1 # \u00e9\U0001f600\n# \u2028\n[space]\ntype = "records"\n'
+    for encoding, width in (("utf-8", 19), ("utf-16", 16), ("utf-32", 15)):
+        made, here, schedule, published = _served(monkeypatch, tmp_path, [lsp.PositionEncodingKind(encoding)], text)
+        features = made.protocol.fm.features
+        assert made.protocol.server_capabilities.text_document_sync.change is lsp.TextDocumentSyncKind.Full
+        assert {one.range.end.character for one in published[-1].diagnostics if one.range.start.line == 0} == {width}
+        at = lsp.Position(line=3, character=10)
+        said = features[lsp.TEXT_DOCUMENT_HOVER](lsp.HoverParams(text_document=here, position=at))
+        assert "**records**" in said.contents.value
+        offered = features[lsp.TEXT_DOCUMENT_COMPLETION](lsp.CompletionParams(text_document=here, position=at))
+        assert "bit-vectors" in [item.label for item in offered.items]
+        features[lsp.TEXT_DOCUMENT_DID_CLOSE](lsp.DidCloseTextDocumentParams(text_document=here))
+        assert (published[-1].diagnostics, schedule.due) == ([], [])
+
+
+def test_the_linter_is_not_run_on_another_text_than_the_one_that_is_open(monkeypatch, tmp_path):
+    """It reads files: findings of the stored text were placed at lines of the text in the editor."""
+    from lsprotocol import types as lsp
+
+    told = (SPECS / "lint" / "no-number--none-published.dpspec.toml").read_text(encoding="utf-8")
+    utf_16 = [lsp.PositionEncodingKind.Utf16]
+    *_, published = _served(monkeypatch, tmp_path, utf_16, told)
+    assert [one.code for one in published[-1].diagnostics] == ["no-number"]
+    *_, published = _served(monkeypatch, tmp_path, utf_16, f"\n\n{told}", on_disk=told)
+    assert published[-1].diagnostics == []
+
+
 # --- bounded work --------------------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ import itertools
 import json
 import random
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,47 @@ def test_a_report_of_a_file_tells_all_that_it_promises(run, response, tmp_path):
     again = run("report", response(), "--out", tmp_path / "again.html")
     assert again.code == 0
     assert (tmp_path / "again.html").read_text(encoding="utf-8") == text, "the same files give the same page"
+
+
+SHARED = """schema = 1
+id = "{id}"
+title = "Answers"
+space = {{ type = "bit-vectors", length = 2 }}
+input_divergence = {{ type = "hamming-ordered" }}
+output_divergence = {{ {standard} }}
+budget = {{ epsilon = "{epsilon}" }}
+{more}
+"""
+FURTHER = '[[part]]\ntitle = "again"\nbudget = { epsilon = 2 }\n'
+
+
+def test_numbers_of_several_standards_are_told_apart_in_the_overview(run, tmp_path):
+    """Pure, approximate and Renyi privacy all were *epsilon = 1*, and a further promise of 2 was not mentioned."""
+    given = (
+        ("pure", 'type = "mult"', FURTHER, "pure differential privacy"),
+        ("approximate", 'type = "mult-delta", delta = "1e-6"', "", "approximate differential privacy (delta = 1e-6)"),
+        ("renyi", 'type = "renyi", order = 2', "", "Renyi differential privacy of order 2"),
+    )
+    for id, standard, more, _ in given:
+        path = tmp_path / f"{id}.dpspec.toml"
+        path.write_text(SHARED.format(id=id, standard=standard, more=more, epsilon=1), encoding="utf-8")
+    run("report", tmp_path, "--out", tmp_path / "all.md")
+    rows = [line for line in (tmp_path / "all.md").read_text(encoding="utf-8").splitlines() if "nothing was checked |" in line]
+    for id, _, more, words in given:
+        budget = f"epsilon = 1{', and 1 further promise' if more else ''}"
+        assert any(f"| {id} | nothing was checked | {budget} | {words} |" in row for row in rows), (id, rows)
+
+
+def test_the_ledger_of_a_report_names_standards_and_rounds_up(run, tmp_path):
+    epsilon = Fraction(1, 3**68)  # the nearest decimal of six digits is below it
+    for id, standard in (("a", 'type = "mult"'), ("b", 'type = "mult-delta", delta = "1e-6"')):
+        path = tmp_path / f"{id}.dpspec.toml"
+        path.write_text(SHARED.format(id=id, standard=standard, more="", epsilon=epsilon), encoding="utf-8")
+    run("report", tmp_path, "--out", tmp_path / "all.md")
+    text = (tmp_path / "all.md").read_text(encoding="utf-8")
+    rows = re.findall(r"\| [ab] \| epsilon at most \S+ by (.*?) \| at most (\S+) \|", text)
+    assert [words for words, _ in rows] == ["pure differential privacy", "approximate differential privacy (delta = 1e-6)"]
+    assert all(Fraction(amount) >= epsilon for _, amount in rows)
 
 
 def test_a_refuted_claim_shows_its_witness_with_what_changed(run, response, tmp_path):

@@ -82,7 +82,7 @@ class Balance:
 
     @property
     def remainder(self) -> Spent | None:
-        """What is left under the cap; None where it has no exact form, or where nothing is left."""
+        """What is left under the cap, rounded down where it has no exact form (`remainder_of`)."""
         return remainder_of(self.frame, self.total)
 
 
@@ -712,7 +712,7 @@ def _with_code(error: AccountError, code: int) -> AccountError:
 def over_cap(text: str, quote: Quote) -> OverCapError:
     """The error of a charge that does not fit."""
     left = quote.balance.remainder
-    rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap}"
+    rule = f"spends {quote.amount}, and with it the account {quote.total}; the cap is {quote.balance.frame.cap.as_limit}"
     advice = "nothing was charged" + (f"; what is left is {left.as_limit}" if left is not None else "")
     largest = quote.largest
     if largest is not None:

@@ -365,7 +365,7 @@ def plan_parts(found: SpendingPlan) -> PageParts:
     above = math.ceil((found.above - 1) * 10**6)
     of_period = "" if found.period is None else f" (period {found.period})"
     parts: list[Piece] = [
-        f"{count(len(found.releases), 'release')} under {found.cap}; nothing was charged{of_period}",
+        f"{count(len(found.releases), 'release')} under {found.cap.as_limit}; nothing was charged{of_period}",
         "",
         Grid(caption="Budgets and errors", heads=heads, rows=tuple(rows)),
         "",

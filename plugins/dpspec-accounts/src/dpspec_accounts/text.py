@@ -11,7 +11,7 @@ from rich.text import Text
 from dpspec.plugin.applications import BAD, FAINT, GOOD, PageParts, count, thing_in_words
 from dpspec_accounts.account import Quote, Statement
 from dpspec_accounts.history import Charge, History
-from dpspec_accounts.totals import allowance_in_words, document_of
+from dpspec_accounts.totals import allowance_in_words, amount_of, document_of
 
 PROMISED = "as promised: charges count as their files state them, verified or not"
 
@@ -47,32 +47,36 @@ def charge_data(charge: Charge) -> dict[str, Any]:
 
 def balance_parts(found: Statement) -> PageParts:
     """The account, what is left, and its charges."""
-    frame, counted = found.frame, found.history.counted
-    left = found.remainder
+    frame = found.frame
+    counted = [charge for charge in found.history.counted if charge.content.get("period") == found.period]
+    left, verb = found.remainder, "counts" if len(counted) == 1 else "count"
+    verb += "" if found.period is None else f" in {found.period}"
     head = Text()
     of_period = "" if found.period is None else f", {found.period}"
-    head.append(f"{frame.document.title}{of_period}: {found.total} of {frame.cap} spent", GOOD)
+    head.append(f"{frame.document.title}{of_period}: {found.total} of {frame.cap.as_limit} spent", GOOD)
     lines = [
-        f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form",
-        f"{count(len(counted), 'charge')} that count, in {thing_in_words(frame.spec.output_divergence)}, "
+        f"left: {left.as_limit}" if left is not None else "left: nothing",
+        f"{count(len(counted), 'charge')} that {verb}, in {thing_in_words(frame.spec.output_divergence)}, "
         f"for {thing_in_words(frame.spec.input_divergence)}",
         f"sums hold for releases that depend on earlier ones ({frame.filter.citation})",
         *(f"period {label}: {total}" for label, total in found.periods.items()),
         *(f"responsible for {role}: {name}" for role, name in found.responsible.items()),
     ]
     warning = [Text(PROMISED, BAD)] if found.as_promised else []
-    listed = [] if not found.history.charges else [_charges(found.history)]
+    listed = [] if not found.history.charges else [_charges(found)]
     return [head, *warning, *(Text(line) for line in lines), *listed, Text(f"last row: {found.history.head}", FAINT)]
 
 
-def _charges(history: History) -> Table:
+def _charges(found: Statement) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title in ("charge", "specification", "state", "verdict", "amount", "date"):
+    has_periods = found.period is not None
+    for title in ("charge", *(["period"] if has_periods else []), "specification", "state", "verdict", "amount", "date"):
         table.add_column(title, justify="left")
-    for charge in history.charges:
+    for charge in found.history.charges:
         data = charge_data(charge)
-        amount = ", ".join(f"{key} {value}" for key, value in data["amount"].items() if key != "standard")
-        row = (str(charge.number), data["id"], data["state"], data["verdict"], amount, data["at"][:10])
+        amount = amount_of(found.frame, charge.content["specification"]["text"])
+        period = [str(data["period"])] if has_periods else []
+        row = (str(charge.number), *period, data["id"], data["state"], data["verdict"], str(amount), data["at"][:10])
         table.add_row(*map(Text, row), style=None if charge.counts else FAINT)
     return table
 
@@ -95,9 +99,9 @@ def quote_parts(found: Quote, *, done: str) -> PageParts:
     cap, left = found.balance.frame.cap, found.balance.remainder
     period = found.balance.period
     head = Text(done if period is None else f"{done} (period {period})", GOOD if found.fits and found.refusal is None else BAD)
-    lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap}"]
+    lines = [f"this charge: {found.amount}; with it the account: {found.total}; cap: {cap.as_limit}"]
     if not found.fits:
-        lines.append(f"left: {left.as_limit}" if left is not None else "left: nothing that has an exact form")
+        lines.append(f"left: {left.as_limit}" if left is not None else "left: nothing")
         if (largest := found.largest) is not None:
             lines.append(f"a budget of {allowance_in_words(largest)} would fit, with more noise: `dpspec account fit`")
     lines.append(f"the claim of the file: {found.standing.sentence}")

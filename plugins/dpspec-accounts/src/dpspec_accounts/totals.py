@@ -21,12 +21,14 @@ from typing import Any
 import attrs
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi
 from dpspec_divergences.trade_off import GaussianTradeOff
+from flint import ctx
 
 from dpspec import DpspecError, PrivacySpec, SpecDocument, installed
 from dpspec.plugin import Number, OutputDivergence, UniformBudget, exact, number
 from dpspec.plugin.applications import (
     Part,
     Standing,
+    at_most_in_words,
     compose_parts,
     multiverse_in_words,
     number_in_words,
@@ -100,17 +102,18 @@ class Spent:
         return found if found.data() == data else None
 
     def __str__(self) -> str:
-        return self._in_words(number_in_words)
+        """In words, for what is spent: no number is rounded down."""
+        return self._in_words(lambda value: at_most_in_words(value, "= "))
 
     @property
     def as_limit(self) -> str:
-        """In words, for what may still be spent: no number is rounded up."""
-        return self._in_words(allowance_in_words)
+        """In words, for a cap and for what may still be spent: no number is rounded up."""
+        return self._in_words(lambda value: f"= {allowance_in_words(value)}")
 
     def _in_words(self, in_words: Callable[[Number], str]) -> str:
         delta = getattr(self.standard, "delta", None)
-        slack = "" if delta is None else f", delta = {in_words(number(delta))}"
-        return f"{self.parameter} = {in_words(self.value)}{slack}"
+        slack = "" if delta is None else f", delta {in_words(number(delta))}"
+        return f"{self.parameter} {in_words(self.value)}{slack}"
 
 
 def allowance_in_words(value: Number) -> str:
@@ -292,7 +295,10 @@ def total_without(frame: Frame, before: Spent, text: str, counted: Callable[[], 
 def _combined(frame: Frame, before: Spent, text: str, sign: int, counted: Callable[[], Sequence[str]]) -> Spent:
     amount, standard = amount_of(frame, text), before.standard
     if isinstance(standard, MultDelta) and isinstance(amount.standard, MultDelta):
-        standard = MultDelta(delta=standard.delta + sign * amount.standard.delta)
+        delta = standard.delta + sign * amount.standard.delta
+        if delta >= 1:  # any two laws are that near: nothing is promised, as with an infinite epsilon
+            return Spent(standard=standard, parameter=before.parameter, value=number("inf"))
+        standard = MultDelta(delta=delta)
     try:
         if frame.filter.squares:
             value = (before.value.squared() + sign * amount.value.squared()).sqrt()
@@ -311,21 +317,45 @@ def fits(total: Spent, cap: Spent) -> bool:
 
 
 def remainder_of(frame: Frame, total: Spent) -> Spent | None:
-    """What is left under the cap, in its numbers; None where that has no exact form, or nothing is left."""
+    """What is left under the cap, in its numbers; None where a total is above it. Without an exact form it is rounded down.
+
+    >>> import dpspec as dp
+    >>> from dpspec.plugin.applications import to_toml
+    >>> def text(epsilon):
+    ...     spec = dp.spec(space=dp.records(region=["north"]), distance="add-remove", standard="pure", epsilon=epsilon)
+    ...     return to_toml(spec, dp.installed().registry, id="year")
+    >>> frame = frame_of(text(1))
+    >>> print(remainder_of(frame, amount_of(frame, text("sqrt(1/2)"))).as_limit)
+    epsilon = 0.292893 rounded down
+    """
     cap = frame.cap
-    try:
-        if frame.filter.squares:
-            left = (cap.value.squared() - total.value.squared()).sqrt()
-        else:
-            left = cap.value - total.value if cap.value != total.value else number(0)
-        if isinstance(cap.standard, MultDelta) and isinstance(total.standard, MultDelta):
-            if total.standard.delta > cap.standard.delta:
-                return None
-            standard: OutputDivergence = MultDelta(delta=cap.standard.delta - total.standard.delta)
-            return Spent(standard=standard, parameter=cap.parameter, value=left) if left >= number(0) else None
-        return Spent(standard=cap.standard, parameter=cap.parameter, value=left) if left >= number(0) else None
-    except (DpspecError, ValueError):  # a difference or a square without an exact form
+    if not fits(total, cap):
         return None
+    standard: OutputDivergence = cap.standard
+    if isinstance(cap.standard, MultDelta) and isinstance(total.standard, MultDelta):
+        standard = MultDelta(delta=cap.standard.delta - total.standard.delta)
+    left = _difference(cap.value, total.value, squares=frame.filter.squares)
+    return Spent(standard=standard, parameter=cap.parameter, value=left)
+
+
+_PRECISION = 256
+"""Bits of a difference without an exact form."""
+_SLACK = Fraction(1, 1 << 50)
+"""This share of the cap is not counted as left where sums have no exact form: they are rounded up to 17 digits."""
+
+
+def _difference(cap: Number, spent: Number, *, squares: bool) -> Number:
+    """The cap without what is spent, or the root of the difference of their squares."""
+    if cap == spent:
+        return number(0)
+    try:
+        return (cap.squared() - spent.squared()).sqrt() if squares else cap - spent
+    except (DpspecError, ValueError):  # a difference or a square without an exact form
+        with ctx.workprec(_PRECISION):
+            ends = [value.enclose(_PRECISION) for value in (cap, spent)]
+            top, spent_there = (end**2 if squares else end for end in ends)
+            found = exact.floor_of(top * exact.ball(1 - _SLACK) - spent_there) or Fraction(0)
+            return number(exact.rounded_down(number(found).sqrt() if squares else number(found), 17)) if found > 0 else number(0)
 
 
 def budget_within(frame: Frame, text: str, left: Spent | None, amount: Spent) -> Number | None:

@@ -124,7 +124,7 @@ def verify_events(
         if event.kind == "reserve":
             _check_charge(frame, history, by_number[event.seq])
             if not fits(total, frame.cap):
-                raise broken(event.seq, f"leads to {total}, above the cap of {frame.cap}")
+                raise broken(event.seq, f"leads to {total}, above the cap of {frame.cap.as_limit}")
         if progress is not None:
             progress(event.seq, len(events))
     return statement_of("export", history)

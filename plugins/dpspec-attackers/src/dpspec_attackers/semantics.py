@@ -17,9 +17,24 @@ NOTHING = Bracket.exactly(0)
 
 
 def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
-    """The largest log-ratio of two laws that the divergence allows; infinity when it bounds none."""
+    """The largest log-ratio of two laws that the divergence allows, within a bound in both orders; infinity when it bounds none.
+
+    It adds along a chain of datasets, as bounds do: so of other divergences than those that a log-ratio bounds in proportion, the
+    statement on events is used only where its rate is the bound itself.
+
+    >>> from dpspec_divergences import DNor, Mult
+    >>> [str(pure_bound(DNor(), number(bound))) for bound in (0, 1)], str(pure_bound(Mult(), ln(3)))
+    (['0', 'inf'], 'ln(3)')
+    """
+    if bound.is_infinite:
+        return exact.INFINITY
+    if bound == 0 and divergence.separates_laws():
+        return number(0)
     known = grammar.divergence_bound(Mult(), divergence)
-    return exact.INFINITY if known is None or bound.is_infinite else known[0] * bound
+    if known is not None:
+        return known[0] * bound
+    of_events = divergence.event_bounds(bound) or ()
+    return bound if any(rate == bound and slack == 0 for rate, slack in of_events) else exact.INFINITY
 
 
 def exponential(exponent: Number) -> Bracket:

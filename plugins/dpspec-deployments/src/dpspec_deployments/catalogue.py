@@ -37,8 +37,8 @@ from dpspec.plugin.applications import (
     Standing,
     UnknownNameError,
     Word,
+    at_most_in_words,
     bracket_data,
-    bracket_in_words,
     budget_at,
     budget_in_words,
     count,
@@ -737,7 +737,7 @@ def yardstick_parts(groups: Sequence[UnitGroup], delta: str | None) -> PageParts
             for line in lines:
                 shown = [power_in_words(line.power)] if ranked else []
                 if at and delta is not None:
-                    shown.append("no formula" if (found := line.epsilon(delta)) is None else bracket_in_words(found))
+                    shown.append("no formula" if (found := line.epsilon(delta)) is None else at_most_in_words(found.upper))
                 period = line.entry.deployment.period or ""
                 table.add_row(line.name, *shown, line.budget, period, _facts(line.spec), line.entry.status)
             parts += [Text(GROUPS[name], FAINT), table] if lines else []
@@ -799,8 +799,6 @@ def ledger_notes(entries: Sequence[CatalogueEntry]) -> list[str]:
     for entry in entries:
         blocks = [block.replace("_", " ") for block in entry.assumed]
         notes += [f"{entry.id}: assumed by its file: {', '.join(blocks)}"] if blocks else []
-        period = entry.deployment.period
-        notes += [f"{entry.id}: its budget is renewed after every {period}; counted once"] if period else []
         notes += [f"{entry.id} does not cover: {step}" for step in entry.document.unaccounted]
     return notes
 

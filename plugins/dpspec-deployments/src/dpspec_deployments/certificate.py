@@ -45,6 +45,7 @@ from dpspec.plugin.applications import (
     NotCertifiableError,
     PageParts,
     Word,
+    at_most_in_words,
     at_universe_of,
     bracket_data,
     bracket_in_words,
@@ -53,7 +54,6 @@ from dpspec.plugin.applications import (
     dataset_of,
     file_report_data,
     json_written,
-    number_in_words,
     read_text,
     verify_document,
 )
@@ -510,7 +510,7 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
     else:
         yield "constant", bracket_in_words(Bracket(**{end: number(constant["value"][end]) for end in ("lower", "upper")}))
     value = budget["value"]
-    yield "budget", budget["note"] if value is None else f"{budget['parameter']} = {number_in_words(number(value))}"
+    yield "budget", budget["note"] if value is None else f"{budget['parameter']} {at_most_in_words(number(value), '= ')}"
     yield "exposure", exposed["note"] if exposed["determined"] is None else _determined_in_words(exposed["determined"])
 
 

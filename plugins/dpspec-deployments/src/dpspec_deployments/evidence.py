@@ -251,6 +251,9 @@ def _correctness(report: FileReport, verdicts: JsonData, shown: dict[str, tuple[
                 level="correctness", what=f"{one.name}: proof", mark=RECOMPUTED if again or wrong else OTHERS, says=says,
                 holds=False if wrong else True if again == len(steps) else None, file="verify.json",
             )  # fmt: skip
+    verdicts_found = (one.verdict for one in report.obligations)
+    for text in dict.fromkeys(text for verdict in verdicts_found if verdict is not None for text in verdict.assumptions):
+        yield EvidenceLine(level="correctness", what="what the verdicts assume", mark=NOT_STATED, says=f"not shown: {text}")
 
 
 def _about_a_stand_in(document: SpecDocument) -> str:

@@ -113,7 +113,9 @@ def _who(document: SpecDocument) -> Iterator[str]:
     period = words.time if words.times == 1 else f"{words.times} {words.time}s"
     whose = unit if words.time is None else f"{'-'.join(words.parts)} from one {period}"
     if spec.input_divergence.unit_price(spec.space) is None:  # some changes may count without limit, or never
-        yield f"The promise is about changes in what the data hold of one {whose}. It is said below which of them count."
+        told = is_plain(thing_in_words(spec.input_divergence))
+        which = "It is said below" if told else "The file says"
+        yield f"The promise is about changes in what the data hold of one {whose}. {which} which of them count."
     else:
         yield f"The promise protects what the data hold of one {whose}."
     if words.time is None:
@@ -224,21 +226,28 @@ def _said(budget: Budget) -> str:
     value = budget.uniform()
     if value is None and budget.unpublished() is None:
         return f"a number of {budget.parameter} that depends on the data"
-    if value is None or budget.bounds() is not None:
+    low, high = budget.bounds() or (None, None)
+    if low is not None and high is not None:
+        return f"{budget.parameter} from {value_in_short(low, up=False)} to {value_in_short(high)}"
+    if high is not None:
+        return f"{budget.parameter} at most {value_in_short(high)}"
+    if value is None:
         return budget_in_words(budget)
     text = value_in_short(value)
     return f"{budget.parameter} {'is ' if text.startswith('about') else '= '}{text}"
 
 
-def value_in_short(value: exact.Number) -> str:
-    """A number as people read it: exact where it has few digits, otherwise *about* its decimals.
+def value_in_short(value: exact.Number, *, up: bool = True) -> str:
+    """A number as people read it: exact where it has few digits, otherwise *about* its decimals, rounded up, or down.
 
     >>> from dpspec.plugin import exact
     >>> [value_in_short(exact.number(value)) for value in ("2.56", "1/300")], value_in_short(exact.ln(3))
     (['2.56', 'about 0.003334'], 'about 1.099')
     """
     text = number_in_words(value)
-    return text if re.fullmatch(r"[\d,]{1,9}(?:\.\d{1,6})?|infinity", text) else f"about {exact.rounded_up(value)}"
+    if re.fullmatch(r"[\d,]{1,9}(?:\.\d{1,6})?|infinity", text):
+        return text
+    return f"about {exact.rounded_up(value) if up else exact.rounded_down(value)}"
 
 
 def _attacker(document: SpecDocument, standing: Standing, at: SpecDocument | None) -> Iterator[str]:

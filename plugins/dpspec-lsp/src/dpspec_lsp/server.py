@@ -403,6 +403,56 @@ def _faults_of(fault: DpspecError) -> list[LineFault]:
     ]  # fmt: skip
 
 
+# --- positions ------------------------------------------------------------------------------------
+
+
+_LINE_END = re.compile(r"\r\n?|\n")
+_CODECS: Mapping[str, tuple[str, int]] = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+"""The encodings in which a client may count characters, by the names of the protocol: codec, and bytes of one unit."""
+
+
+def lines_of(text: str) -> list[str]:
+    r"""The lines of a text as the protocol counts them, without their ends.
+
+    Python and pygls also end a line at characters that a comment or text of TOML may hold, such as U+0085 and U+2028.
+
+    >>> lines_of("a\u2028b\r\nc\rd\n")
+    ['a\u2028b', 'c', 'd', '']
+    """
+    return _LINE_END.split(text)
+
+
+def units_of(line: str, encoding: str) -> int:
+    """The length of a line in the units in which a client counts.
+
+    >>> [units_of("a\u00e9\U0001f600", encoding) for encoding in ("utf-8", "utf-16", "utf-32")]
+    [7, 4, 3]
+    """
+    codec, size = _CODECS[encoding]
+    return len(line.encode(codec, "surrogatepass")) // size
+
+
+def offset_of(text: str, line: int, character: int, encoding: str) -> int:
+    """The number of characters of a text before a position of the protocol.
+
+    Args:
+        text: the document.
+        line: from 0 on; the end of the text is meant by a line behind the last one.
+        character: from 0 on, in units of the encoding; the end of the line is meant by one behind it.
+        encoding: utf-8, utf-16 or utf-32.
+
+    >>> offset_of("x = 1\\ny = 2", 1, 3, "utf-16"), offset_of("\U0001f600 = 1", 0, 2, "utf-16"), offset_of("a\\nb", 9, 9, "utf-8")
+    (9, 1, 3)
+    """
+    ends = [found.end() for found in _LINE_END.finditer(text)]
+    if line > len(ends):
+        return len(text)
+    start = ends[line - 1] if line > 0 else 0
+    codec, size = _CODECS[encoding]
+    before = _LINE_END.split(text[start:], maxsplit=1)[0].encode(codec, "surrogatepass")[: character * size]
+    return start + len(before.decode(codec, "ignore"))  # half of a character is left out
+
+
 # --- the server -----------------------------------------------------------------------------------
 
 
@@ -480,18 +530,26 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
     from lsprotocol import types as lsp
     from pygls.lsp.server import LanguageServer
 
-    made = LanguageServer("dpspec", version("dpspec"))
+    # Whole texts: the edits of pygls are made at lines that are counted in another way than by the protocol (`lines_of`).
+    made = LanguageServer("dpspec", version("dpspec"), text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
     registry = installed().registry
     changes = Debounce(later)
+
+    def encoding() -> str:
+        return lsp.PositionEncodingKind(made.workspace.position_encoding or lsp.PositionEncodingKind.Utf16).value
+
+    def at(params: lsp.HoverParams | lsp.CompletionParams) -> tuple[str, int]:
+        text, position = made.workspace.get_text_document(params.text_document.uri).source, params.position
+        return text, offset_of(text, position.line, position.character, encoding())
 
     def publish(uri: str, *, whole: bool) -> None:
         document = made.workspace.get_text_document(uri)
         path = Path(unquote(urlsplit(uri).path)).name
         faults_found = faults(document.source, path, registry)
         on_disk = Path(document.path)
-        if whole and not faults_found and on_disk.is_file():
+        if whole and not faults_found and _is_on_disk(document.source, on_disk):
             faults_found = findings(on_disk, registry)
-        shown = _diagnostics(faults_found, document.source)
+        shown = _diagnostics(faults_found, document.source, encoding())
         made.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=uri, diagnostics=shown))
 
     @made.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -510,39 +568,45 @@ def server(later: Callable[[float, Callable[[], None]], Timer] = _later) -> Lang
     @made.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
         changes.cancel(params.text_document.uri)
+        made.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri=params.text_document.uri, diagnostics=[]))
 
     @made.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hovered(params: lsp.HoverParams) -> lsp.Hover | None:
-        document = made.workspace.get_text_document(params.text_document.uri)
-        said = hover(document.source, document.offset_at_position(params.position), registry)
+        said = hover(*at(params), registry)
         return None if said is None else lsp.Hover(contents=lsp.MarkupContent(kind=lsp.MarkupKind.Markdown, value=said))
 
     @made.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=['"', "[", "="]))
     def completed(params: lsp.CompletionParams) -> lsp.CompletionList:
-        document = made.workspace.get_text_document(params.text_document.uri)
-        offset = document.offset_at_position(params.position)
-        found = completions(document.source, offset, registry)
+        found = completions(*at(params), registry)
         items = [lsp.CompletionItem(label=name, detail=remark or None) for name, remark in found]
         return lsp.CompletionList(is_incomplete=False, items=items)
 
     return made
 
 
-def _diagnostics(reported: Sequence[LineFault], text: str) -> list[lsp.Diagnostic]:
+def _is_on_disk(text: str, path: Path) -> bool:
+    """Whether a file holds this text: an editor may open a file with changes that were never saved."""
+    try:
+        return path.is_file() and path.read_bytes() == text.encode("utf-8", "surrogatepass")
+    except OSError:
+        return False
+
+
+def _diagnostics(reported: Sequence[LineFault], text: str, encoding: str = "utf-16") -> list[lsp.Diagnostic]:
     """Diagnostics at the lines of a text, at most MOST_DIAGNOSTICS of them and one that counts the others."""
-    lines = re.split(r"\r\n?|\n", text)  # as the protocol counts them
+    lines = lines_of(text)
     listed = list(reported[:MOST_DIAGNOSTICS])
     if len(reported) > MOST_DIAGNOSTICS:
         rest = f"{len(reported) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"
         listed.append(LineFault(line=0, message=rest, code="more", is_error=False))
-    return [_diagnostic(one, lines) for one in listed]
+    return [_diagnostic(one, lines, encoding) for one in listed]
 
 
-def _diagnostic(fault: LineFault, lines: Sequence[str]) -> lsp.Diagnostic:
+def _diagnostic(fault: LineFault, lines: Sequence[str], encoding: str) -> lsp.Diagnostic:
     from lsprotocol import types as lsp
 
     line = min(max(fault.line, 0), len(lines) - 1)
-    width = len(lines[line].encode("utf-16-le")) // 2
+    width = units_of(lines[line], encoding)
     return lsp.Diagnostic(
         range=lsp.Range(start=lsp.Position(line=line, character=0), end=lsp.Position(line=line, character=width)),
         message=fault.message,

@@ -46,6 +46,7 @@ from dpspec.plugin.applications import (
     Witness,
     Word,
     add_up,
+    at_most_in_words,
     audience_data,
     blocks_figure,
     blocks_in_words,
@@ -602,17 +603,25 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{counts}.")
     rows = []
     for one in dossier.files:
-        budget = "" if one.document is None else budget_in_short(one.document.spec.budget)
-        unit = "" if one.document is None else thing_in_words(one.document.spec.input_divergence)
+        promise = ("", "", "") if one.document is None else _promise_in_short(one.document)
         title = _shortened(str(one.fault) if one.document is None else one.document.title)
-        rows.append((_shortened(one.name, 60), one.outcome, _shortened(budget, 60), _shortened(unit, 60), title))
+        rows.append((_shortened(one.name, 60), one.outcome, *promise, title))
     yield Grid(
-        caption="The specifications and their verdicts", heads=("specification", "verdict", "budget", "one change", "title"),
+        caption="The specifications and their verdicts",
+        heads=("specification", "verdict", "budget", "standard", "one change", "title"),
         rows=tuple(rows), moods=tuple("bad" if mood_of(one.word) == "bad" else "" for one in dossier.files),
         links=tuple(links), stacks=True,
     )  # fmt: skip
     for note in dossier.notes:
         yield Sentence(words=note)
+
+
+def _promise_in_short(document: SpecDocument) -> tuple[str, str, str]:
+    """The number, the standard that it is a number of, and one change; and how many further promises the file makes."""
+    spec, more = document.spec, len(document.parts)
+    also = f", and {count(more, 'further promise')}" if more else ""
+    budget, standard = budget_in_short(spec.budget), thing_in_words(spec.output_divergence)
+    return f"{_shortened(budget, 60)}{also}", _shortened(standard, 80), _shortened(thing_in_words(spec.input_divergence), 60)
 
 
 def compared(dossier: Dossier) -> Iterator[Piece]:
@@ -691,8 +700,9 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     rows = []
     for line, best in zip(total.lines, total.best.lines, strict=True):
         standing = "" if line.part.standing is None else line.part.standing.word.label
-        amounts = number_in_words(line.amount), number_in_words(best.amount)
-        rows.append((line.part.id, budget_in_words(line.part.spec.budget), *amounts, standing))
+        amounts = at_most_in_words(line.amount), at_most_in_words(best.amount)
+        stated = f"{budget_in_words(line.part.spec.budget)} by {thing_in_words(line.part.spec.output_divergence)}"
+        rows.append((line.part.id, stated, *amounts, standing))
     parameter = total.spec.budget.parameter
     amounts_of = f"{parameter} of the total"
     heads = ("part", "as stated", f"{amounts_of}, as promised", f"{amounts_of}, as proved", "claim status")

@@ -31,6 +31,11 @@ ONE_NUMBER = frozenset({
     "statistic", "query_answer", "val", "number", "true_result", "exact", "query_value", "raw_value", "true_mean",
     "measurement", "score",
 })  # fmt: skip
+OF_COUNTS = frozenset({
+    "count", "true_count", "counts", "histogram", "hist", "true_counts", "freqs", "frequencies", "cells", "tally", "bins",
+    "marginals", "count_vector", "hist_counts", "contingency_table",
+})  # fmt: skip
+"""Those of both that are whole numbers from 0 on, as `integer-counts` holds them; others may be negative, or have decimals."""
 BITS = frozenset({
     "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
     "secret_bit",
@@ -46,6 +51,7 @@ _ARRAY_METHODS = frozenset({
     "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot",
     "cumsum", "ndim",
 })  # fmt: skip
+WHOLE_NUMBERS = "checked on whole numbers from 0 on"
 _NUMBERS = frozenset({
     "int", "float", "np.float64", "Real", "numbers.Real", "int | float", "float | int", "Union[int, float]",
 })  # fmt: skip
@@ -378,15 +384,17 @@ def _is_bound(part: ast.expr) -> bool:
 def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
     """Which shape the dataset has."""
     annotation = ast.unparse(data.annotation) if data.annotation is not None else ""
-    by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
+    of_counts = data.arg in OF_COUNTS
+    by_name = f"its parameter is {data.arg}" if of_counts or data.arg in BITS else f"its parameter is {data.arg}, {WHOLE_NUMBERS}"
+    by_use = "as much noise is drawn as it has entries"
     rules = (
-        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
+        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}, {WHOLE_NUMBERS}", not of_counts),
         ("bool" in annotation, "bits", f"{data.arg}: {annotation}", False),
         (data.arg in BITS, "bits", by_name, data.arg in RATINGS and _BIT_WORDS.search(text) is None),
-        (data.arg in COUNTS, "counts", by_name, False),
-        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
+        (data.arg in COUNTS, "counts", by_name, not of_counts),
+        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, not of_counts),
         (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
-        (uses.arithmetic and not uses.whole and not uses.array, "number", "it is added to as it is", True),
+        (uses.arithmetic and not uses.whole and not uses.array, "number", f"it is added to as it is, {WHOLE_NUMBERS}", True),
         ((uses.listed or not uses.whole) and _BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
         (True, "entries", "it is used as a list", not uses.whole and uses.clipped is None),
     )

@@ -421,6 +421,23 @@ def test_doubts(text):
     assert statements(text)
 
 
+@pytest.mark.parametrize(
+    "text", ["1e1*" * 80 + "~ DP", "1/2a*" * 80 + "~ DP", "1" * 20_000 + "~ DP", "1" * 300 + "-DP", "DP " * 3_000]
+)
+def test_long_expressions_are_not_read(text):
+    """Each product of a docstring doubled the work: one of 150 characters did not end."""
+    assert statements(text) == ()
+
+
+def test_loops_inside_each_other_end(tmp_path):
+    """Each loop of a function doubles the work, so few are followed."""
+    loops = "".join("    " * k + f"for v{k} in data:\n" for k in range(1, 31))
+    last = "    " * 31 + "total += min(max(v30, 0), 1)\n"
+    source = f"def f(data, epsilon, rng):\n    total = 0\n{loops}{last}    return total + rng.laplace(0, 1 / epsilon)\n"
+    [drawing] = read(tmp_path, source).values()
+    assert facts(plan(drawing))["values"].is_guess
+
+
 def test_words_that_name_neighbours_are_no_doubt():
     for text in ("1-DP if one record is added or removed", "1-DP: only one record is replaced", "Two-sided noise, epsilon-DP"):
         assert [one.doubt for one in statements(text)] == [""]

@@ -238,8 +238,9 @@ def statements(text: str) -> tuple[Statement, ...]:
     """
     found: list[Statement] = []
     for sentence in _sentences(text):
+        doubts = _DOUBTS.search(sentence), _LIMITS.search(sentence)
         for words in _PRIVATE.finditer(sentence):
-            made = _statement(sentence, words)
+            made = _statement(sentence, words, *doubts)
             if made is not None and all(attrs.evolve(other, words=made.words) != made for other in found):
                 found.append(made)
     return tuple(found)
@@ -310,8 +311,15 @@ def _sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
-    """The statement that ends with some words; None where no number or symbol is before them."""
+def _statement(
+    sentence: str, words: re.Match[str], doubtful: re.Match[str] | None, limited: re.Match[str] | None
+) -> Statement | None:
+    """The statement that ends with some words; None where no number or symbol is before them.
+
+    Args:
+        sentence, words: the sentence, and the words in it.
+        doubtful, limited: what `_DOUBTS` and `_LIMITS` find in the sentence.
+    """
     before = sentence[: words.start()]
     joined = before.rstrip(" -")
     hyphen = "-" in before[len(joined) :]
@@ -329,7 +337,7 @@ def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
     if len(parts) != len(STANDARDS[standard]):
         terms = None
     is_whole = terms is not None and all(term == Term() for term in terms.values())  # the parameters as they are
-    doubt = (_LIMITS if is_whole else _DOUBTS).search(sentence)
+    doubt = limited if is_whole else doubtful
     if doubt is not None:
         return Statement(standard=standard, terms=terms, words=shown, doubt=f'"{doubt.group()}"')
     bare = not written.startswith("(") and re.fullmatch(_NUMBER, written, re.IGNORECASE) is not None
@@ -338,8 +346,26 @@ def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
     return Statement(standard=standard, terms=terms, words=shown)
 
 
+LONGEST = 200
+"""The largest number of characters of an expression that is read: the work grows with its square."""
+
+
 def _expression(before: str) -> tuple[str, int]:
-    """The expression at the end of a text, and where it begins; empty where there is none."""
+    """The expression at the end of a text, and where it begins; empty where there is none, or a longer one than is read."""
+    cut = max(0, len(before) - LONGEST)
+    written, start = _last_expression(before[cut:])
+    return ("", 0) if cut and start == 0 else (written, cut + start)
+
+
+_LAST = re.compile(
+    rf"(?:(?:(?>{_NUMBER})|(?>[^\W\d]\w*))\s*(?:\*\*|[*/+^]|-(?=\s))\s*|(?>{_NUMBER})\s*(?=[^\W\d]))*"
+    rf"(?:(?>{_NUMBER})|(?>[^\W\d]\w*'?))$",
+    re.IGNORECASE,
+)
+"""Numbers and names with operators between them. Each is read in one way: with two, the work would double with each of them."""
+
+
+def _last_expression(before: str) -> tuple[str, int]:
     if before.endswith((")", "]", "}")):
         depth, start = 0, len(before)
         while start > 0:
@@ -348,7 +374,7 @@ def _expression(before: str) -> tuple[str, int]:
             if depth == 0:
                 break
         written = before[start:]
-        head = re.search(r"[^\W\d][\w.]*$", before[:start])  # the name of a function: log2(3) is no 3
+        head = re.search(r"(?<![\w.])[^\W\d][\w.]*$", before[:start])  # the name of a function: log2(3) is no 3
         if head is not None:
             start = head.start()
             written = before[start:]
@@ -357,13 +383,10 @@ def _expression(before: str) -> tuple[str, int]:
             start = factor.start()
             written = before[start:]
         return (written, start) if _counts(written) else ("", 0)
-    spaces = re.search(
-        rf"(?:(?:{_NUMBER}|[^\W\d]\w*)\s*(?:[*/+^]|\*\*|-(?=\s))\s*|{_NUMBER}\s*(?=[^\W\d]))*(?:{_NUMBER}|[^\W\d]\w*'?)$",
-        before, re.IGNORECASE,
-    )  # fmt: skip
-    if spaces is None or not _counts(spaces.group()):
+    found = _LAST.search(before)
+    if found is None or not _counts(found.group()):
         return "", 0
-    return spaces.group().strip(), spaces.start()
+    return found.group().strip(), found.start()
 
 
 def _counts(written: str) -> bool:
@@ -376,7 +399,7 @@ def _counts(written: str) -> bool:
 
 def _continues(before: str) -> bool:
     """Whether a text before an expression belongs to it: an operator, a letter as a factor, or the thousands of a number."""
-    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.'\s]$", before) is not None
+    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.'\s]$", before[-LONGEST:]) is not None
 
 
 def _split(written: str) -> list[str]:

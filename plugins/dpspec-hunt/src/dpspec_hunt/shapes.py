@@ -139,6 +139,8 @@ _SIZES_OF = frozenset({"size", "shape", "ndim", "dtype"})
 """Attributes of an array that are the same whatever its entries are."""
 _COPIES = frozenset({"array", "asarray", "list", "tuple", "atleast_1d", "float", "float64", "enumerate", "reversed", "sorted"})
 """Calls that hand on entries as they are."""
+MOST_NESTED = 6
+"""Loops inside each other that are followed; the work doubles with each."""
 _METHODS_THAT_COPY = frozenset({"astype", "copy", "flatten", "ravel", "tolist"})
 
 
@@ -155,6 +157,7 @@ class _Clipping:
     entries: set[str]
     bounds_of: set[str] = attrs.field(factory=set)
     is_bounded: bool = True
+    depth: int = 0
 
     @classmethod
     def bounds(cls, node: AnyFunction, data: str) -> bool:
@@ -174,11 +177,14 @@ class _Clipping:
             case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
                 self._named(name, value)
             case ast.For(target=target, iter=walked, body=body, orelse=rest):
-                for _ in range(2):  # a name may hold an entry of the round before
+                self.is_bounded &= self.depth < MOST_NESTED
+                self.depth += 1
+                for _ in range(2 if self.is_bounded else 0):  # a name may hold an entry of the round before
                     before = set(self.entries)
                     self._walked(target, walked)
                     self._block(body)
                     self.entries |= before
+                self.depth -= 1
                 self._block(rest)
             case ast.If(test=test, body=body, orelse=rest):
                 self._used(test)

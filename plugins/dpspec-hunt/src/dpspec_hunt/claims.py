@@ -250,11 +250,11 @@ def stated_values(text: str) -> dict[str, tuple[Fact, ...]]:
     """The numbers that a text gives by name, as `epsilon = 0.5`; those of one name that differ are all there."""
     found: dict[str, dict[Fraction | str, Fact]] = {}
     for sentence in _sentences(text):
+        doubt = _DOUBTS.search(sentence)
         for words in _EQUAL.finditer(sentence):
             value = number(words.group(2))
             if value is not None:
                 about = _SYMBOLS[words.group(1).lower()]
-                doubt = _DOUBTS.search(sentence)
                 fact = Fact(about=about, value=words.group(2), why=f'"{_short(words.group())}"', is_guess=doubt is not None)
                 found.setdefault(about, {}).setdefault(value, fact)
     return {about: tuple(facts.values()) for about, facts in found.items()}

@@ -720,6 +720,8 @@ def raised_at(problem: BaseException) -> str:
 
 
 _KERNEL = Path(__file__).parents[1]
+TO_ITS_AUTHOR = "report it to the author of the code at that line"
+"""Advice next to `raised_at`: what raised need not be the plugin that was called, but one that it called."""
 
 
 class PluginError(DpspecError):

@@ -39,7 +39,7 @@ from dpspec.base.errors import (
 from dpspec.base.jobs import FEW, in_order, jobs_for
 from dpspec.base.words import JudgedFile, Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
-from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, renderer
+from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, plugin_of, renderer
 
 if TYPE_CHECKING:
     from dpspec.base.display import Showable
@@ -326,6 +326,10 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # no
     place = f"{type(problem).__name__} in {Path(last.filename).name}, line {last.lineno}"
     if not isinstance(problem, Exception):
         return _report(ctx, LibraryError("library", f"panicked ({place})", "report it to its authors, with the command"))
+    foreign = plugin_of(problem)
+    if foreign is not None:
+        rule = f"raised {type(problem).__name__} ({foreign[1]})"
+        return _report(ctx, PluginContractError(f"plugin {foreign[0]}", rule, "report it to its author, with the command"))
     own = OwnFaultError("dpspec", f"is at fault ({place})", _REPORTED)
     own.__cause__ = problem
     return _report(ctx, own)

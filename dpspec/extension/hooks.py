@@ -34,9 +34,8 @@ from dpspec.base.errors import (
 )
 from dpspec.base.lazy import at, place_of
 from dpspec.base.params import did_you_mean
-from dpspec.extension.packages import missing_package
+from dpspec.extension.packages import GROUP as GROUP, missing_package
 
-GROUP = "dpspec"
 API = 1
 """The version of this interface; a plugin may state the one it was written for as ``DPSPEC_API = 1``."""
 

@@ -15,15 +15,19 @@ raises errors with `code`, `exit_code`, `subject`, `rule`, `advice` and `given`.
 from __future__ import annotations
 
 import tomllib
+import traceback
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from dpspec.base.errors import MissingPackageError, PluginContractError
 
+GROUP = "dpspec"
+"""The group of the entry points of plugins."""
 COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.servers"
 RENDERERS, JUDGES = "dpspec.renderers", "dpspec.judges"
 
@@ -53,6 +57,25 @@ def first_party() -> Mapping[str, Mapping[str, Sequence[str]]]:
 
     text = files("dpspec.extension").joinpath("first_party.toml").read_text(encoding="utf-8")
     return MappingProxyType(tomllib.loads(text))
+
+
+def plugin_of(problem: BaseException) -> tuple[str, str] | None:
+    """The plugin of another package through whose code an exception came, and the file and line there; None where none did.
+
+    The last such place counts: what is called with wrong arguments from there may raise anything.
+    """
+    first = {"dpspec", *first_party()}
+    named = {
+        point.module.partition(".")[0]: point.name
+        for point in entry_points(group=GROUP)
+        if point.dist is None or point.dist.name not in first
+    }
+    found = None
+    for frame, line in traceback.walk_tb(problem.__traceback__):
+        plugin = named.get(str(frame.f_globals.get("__name__", "")).partition(".")[0])
+        if plugin is not None:
+            found = plugin, f"{Path(frame.f_code.co_filename).name}, line {line}"
+    return found
 
 
 def missing_package(name: str, *kinds: str) -> str | None:

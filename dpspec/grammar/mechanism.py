@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Protocol, runtime_ch
 
 import attrs
 
-from dpspec.base.errors import ReleaseError
+from dpspec.base.errors import TO_ITS_AUTHOR, DpspecError, PluginContractError, ReleaseError, raised_at
 from dpspec.base.params import Items, Registered, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.invariant import Invariant, Marginal
@@ -365,6 +365,25 @@ def check_table(mechanism: Mechanism, table: Countable, space: DatasetSpace) -> 
     for part in mechanisms_in(mechanism):
         if isinstance(part, ChecksTables):
             part.check_table(table, space)
+
+
+def released(mechanism: Mechanism, table: Table, space: DatasetSpace, source: Randomness) -> Table:
+    """The release of a table by a mechanism that may be anyone's.
+
+    Raises:
+        PluginContractError: it raised, or returned no table. What it says is left out, as it may quote the table.
+    """
+    subject = f"mechanism {mechanism.name}"
+    try:
+        found = mechanism.release(table, space, source)
+    except (DpspecError, MemoryError):
+        raise
+    except Exception as problem:
+        rule = f"raised {type(problem).__name__} in release() ({raised_at(problem)})"
+        raise PluginContractError(subject, rule, TO_ITS_AUTHOR) from None
+    if not isinstance(found, type(table)):
+        raise PluginContractError(subject, "release() must return a Table", value=type(found).__name__)
+    return found
 
 
 def mechanisms_in(block: Any) -> Iterator[Mechanism]:

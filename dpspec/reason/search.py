@@ -27,6 +27,7 @@ import attrs
 
 from dpspec.base.display import Showable
 from dpspec.base.errors import (
+    TO_ITS_AUTHOR,
     DpspecError,
     Faults,
     IncompatibleBlocksError,
@@ -230,7 +231,7 @@ def _proposed(here: PrivacySpec, goal: PrivacySpec, rules: Sequence[Rule]) -> It
             raise
         except Exception as problem:  # a plugin may raise anything
             said = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
-            raise PluginContractError(f"rule {rule.name}", said, "report it to the plugin's author") from problem
+            raise PluginContractError(f"rule {rule.name}", said, TO_ITS_AUTHOR) from problem
         for step in steps:
             if step.before != here or step.rule != rule.name:
                 raise PluginContractError(f"rule {rule.name}", "proposed a step that starts elsewhere, or in another's name")

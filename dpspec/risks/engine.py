@@ -25,6 +25,7 @@ import attrs
 
 from dpspec.base.display import Showable
 from dpspec.base.errors import (
+    TO_ITS_AUTHOR,
     AttackerMisfitError,
     CounterfactualError,
     DpspecError,
@@ -209,7 +210,7 @@ def _asked(attacker: AttackerModel, ask: Callable[[], tuple[RiskStatement, ...]]
         raise
     except Exception as problem:  # a plugin may raise anything
         rule = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
-        raise PluginContractError(f"attacker {attacker.name}", rule, "report it to the author of the plugin") from problem
+        raise PluginContractError(f"attacker {attacker.name}", rule, TO_ITS_AUTHOR) from problem
 
 
 def _checked(attacker: AttackerModel, statements: tuple[RiskStatement, ...]) -> tuple[RiskStatement, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from dpspec.base.errors import DpspecError, PluginContractError, raised_at
+from dpspec.base.errors import TO_ITS_AUTHOR, DpspecError, PluginContractError, raised_at
 from dpspec.blocks.space import Dataset
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -33,5 +33,5 @@ def guarded(name: str, call: Callable[[], Any]) -> Any:
         raise
     except Exception as problem:
         raise PluginContractError(
-            name, f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})", "report it to the plugin's author"
+            name, f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})", TO_ITS_AUTHOR
         ) from problem

@@ -99,6 +99,24 @@ def test_a_fault_of_our_own_is_not_taken_for_a_refutation(monkeypatch, response)
     assert "a bug" not in result.stderr, "a message may quote confidential input"
 
 
+def test_what_a_plugin_raises_is_no_fault_of_our_own(monkeypatch, response, tmp_path):
+    """An invariant that raised, or an attacker, was called a fault of dpspec, wherever nothing expected it to."""
+    import importlib
+    from importlib.metadata import EntryPoint
+
+    from click.testing import CliRunner
+
+    (tmp_path / "strangers.py").write_text("def broken(*_, **__):\n    return int('cell 4711')\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    point = EntryPoint(name="stranger", value="strangers", group="dpspec")
+    monkeypatch.setattr("dpspec.extension.packages.entry_points", lambda group: [point])
+    monkeypatch.setattr("dpspec.verifier.document.verify_document", importlib.import_module("strangers").broken)
+    result = CliRunner().invoke(main, ["verify", str(response())])
+    assert result.exit_code == 4
+    blamed = "plugin stranger: raised ValueError (strangers.py, line 2): report it to its author, with the command\n"
+    assert result.stderr == blamed
+
+
 def test_an_interruption_is_130(monkeypatch, run, response):
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt

@@ -13,14 +13,16 @@ from types import SimpleNamespace
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_attackers import IntegerProgram
+from dpspec_attackers import IntegerProgram, NearestDonor
 from dpspec_attackers.experiment import AttackResult, AttackScore, _parts, clopper_pearson
+from dpspec_census import DerangementSwapping
 
 import dpspec as dp
 from dpspec.base.errors import (
     AttackerMisfitError,
     DpspecError,
     ParameterError,
+    PluginContractError,
     TableError,
     UnknownNameError,
 )
@@ -328,6 +330,24 @@ def test_the_page_shows_what_is_printed(tmp_path) -> None:
 def test_what_does_not_fit_is_refused_without_a_value(given: dict, fault: type[DpspecError], tmp_path) -> None:
     with pytest.raises(fault) as found:
         dp.attack(SWAP, table(tmp_path, many(24)), **given)
+    assert not any(value in str(found.value) for value in (*COUNTIES, *TENURES))
+
+
+@pytest.mark.parametrize("method", ["guess", "release"])
+@pytest.mark.parametrize("answer", [KeyError(*COUNTIES), COUNTIES])
+def test_what_raises_or_returns_something_else_is_named_without_a_value(method, answer, monkeypatch, tmp_path) -> None:
+    """An attacker or a mechanism of a plugin that failed was called a fault of dpspec, and in Python its error quoted records."""
+
+    def broken(*_: object) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    broken_class = NearestDonor if method == "guess" else DerangementSwapping
+    monkeypatch.setattr(broken_class, method, broken)
+    with pytest.raises(PluginContractError) as found:
+        dp.attack(SWAP, table(tmp_path, many(24)), secret=["county"], attacker="nearest-donor", targets=2, seed=1)
+    assert broken_class.name in str(found.value)
     assert not any(value in str(found.value) for value in (*COUNTIES, *TENURES))
 
 

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     Table,
     TableAttacker,
     errors,
+    grammar,
     number,
     params,
     randomness,
@@ -481,7 +482,7 @@ class _Experiment:
                 progress(done, len(rows))
 
     def _draw(self, table: Table, source: Randomness) -> Table:
-        return self.mechanism.release(table, self.spec.space, source)
+        return grammar.released(self.mechanism, table, self.spec.space, source)
 
     def _as_output(self, released: Table) -> object:
         """The released records as an outcome of the law, where they are few and of the space."""
@@ -499,7 +500,7 @@ class _Experiment:
         """The probability of being right over the worlds, and whether that is claimed."""
         right, claims, true = Fraction(0), Fraction(0), Fraction(0)
         for world in worlds:
-            said = attacker.guess(world.scene, known, self.secret)
+            said = self._guess(attacker, world.scene, known)
             if said.undecided:
                 return _Trial(right=None, claims=Fraction(0), true_claims=Fraction(0))
             share = self._share(said, truth)
@@ -507,6 +508,20 @@ class _Experiment:
             claims += world.probability * said.is_claim
             true += world.probability * share * said.is_claim
         return _Trial(right=right, claims=claims, true_claims=true)
+
+    def _guess(self, attacker: TableAttacker, scene: AttackScene, known: Mapping[str, str]) -> AttackGuess:
+        """What an attacker says; of an error of its own the message is left out, as it may quote the target."""
+        subject = f"attacker {attacker.name}"
+        try:
+            said = attacker.guess(scene, known, self.secret)
+        except (errors.DpspecError, MemoryError):
+            raise
+        except Exception as problem:
+            rule = f"raised {type(problem).__name__} in guess() ({errors.raised_at(problem)})"
+            raise errors.PluginContractError(subject, rule, errors.TO_ITS_AUTHOR) from None
+        if not isinstance(said, AttackGuess):
+            raise errors.PluginContractError(subject, "guess() must return an AttackGuess", value=type(said).__name__)
+        return said
 
     def _share(self, said: AttackGuess, truth: Record) -> Fraction:
         """How likely the guess is right; where outputs are drawn, the guess among several values is drawn, too."""

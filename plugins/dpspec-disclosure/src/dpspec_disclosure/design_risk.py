@@ -517,12 +517,15 @@ def _distinguishes(mechanism: Mechanism, spec: PrivacySpec, table: Table, exchan
     """Whether a mechanism that draws nothing publishes something else after some exchange in a table."""
     source = RunSource("exchange", 0)
     try:
-        before = mechanism.release(table, spec.space, source)
+        before = grammar.released(mechanism, table, spec.space, source)
         if source.used or len(before) > MOST_RELEASED:
             return False
         shown = sorted(before.records())
         changed = itertools.islice(_exchanges_in(table, exchange), TRIED)
-        return any(sorted(mechanism.release(one, spec.space, source).records()) != shown for one in changed) and not source.used
+        after = (grammar.released(mechanism, one, spec.space, source) for one in changed)
+        return any(sorted(one.records()) != shown for one in after) and not source.used
+    except errors.PluginContractError:
+        raise
     except errors.DpspecError:
         return False
 

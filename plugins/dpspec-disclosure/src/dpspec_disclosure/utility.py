@@ -411,7 +411,7 @@ def _drawn(  # noqa: PLR0917 - one design, and what is asked about it
     """|Y - n| of each cell in each run, NaN without a number, and whether it is random; one run where nothing is."""
     for run in range(runs):
         source = RunSource(seed, run)
-        released = mechanism.release(table, space, source)
+        released = grammar.released(mechanism, table, space, source)
         yield np.abs(published_numbers(mechanism, table, released, space, statistic) - statistic.truth), source.used
         if not source.used:
             return

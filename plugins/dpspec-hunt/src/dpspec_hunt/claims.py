@@ -53,15 +53,25 @@ _MULTIPLE = re.compile(
 _WORDS = re.compile(
     r"differential(?:ly)?[ -]priva|\bdp\b|\bzcdp\b|\bepsilon\b|\beps\b|ε|\bgdp\b|privacy|privatis|privatiz", re.IGNORECASE
 )
+_LIMITED = (
+    r"\bunlike\b|\bwhereas\b|\binstead\b|\bnot\b|n't\b|\bcannot\b|\bnever\b|\bno longer\b|\bwithout\b|\bfails?\b|\bviolat|"
+    r"\bbreaks?\b|\bbroken\b|\binvalid\b|\bincorrect\b|\bwrong|\bmore than\b|\bless than\b|\bworse\b|\bbeyond\b|\balmost\b|"
+    r"\bnearly\b|\broughly\b|\bhardly\b|\bapproximately\b|\bprovided\b|\bas long as\b|\bunless\b|\bexcept|\bbut\b|\bhowever\b|"
+    r"\bonly\b(?! (?:one|a single)\b)|"
+    r"\bif\b(?! (?:one|any|an?|a single|any single) (?:record|person|row|entry|individual|user|value)\b)|"
+    r"\bassum|\bwith respect to\b|\bper\b|\beach\b|\bevery\b|\beither\b|\b(?:two|three|four|several)\b(?!-)"
+)
+"""Words that limit a statement next to them, deny it, or say that it is about a part of the answer."""
 _DOUBTS = re.compile(
-    r"\bet al\b|\bpapers?\b|\[\d+\]|\bunlike\b|\bcompared?\b|\bwhereas\b|\binstead\b|\bnot\b|n't\b|\bbaseline\b|\bprevious|"
-    r"\bprior (?:work|to)\b|\bper\b|\beach\b|\bevery\b|\bin total\b|\boverall\b|\btimes\b|\btwice\b|\bhalf\b|\bdouble|\beither\b|"
-    r"\bcompos|\bamplif|\bassum|\bup to\b|\bat (?:least|most)\b|\btwo\b|\bthree\b|\bfour\b|\btriple|\bseveral\b|\bwithout\b|"
-    r"\bfails?\b|\bnever\b|\bunless\b|\bO\(|\btheorem|\blemma|\bcorollar|\bsection|\bversion|\bfigure|\btable\b|\balgorithm \d|"
+    rf"{_LIMITED}|\bet al\b|\bpapers?\b|\[\d+\]|\bcompared?\b|\bbaseline\b|\bprevious|\bprior (?:work|to)\b|\bin total\b|"
+    r"\boverall\b|\btimes\b|\btwice\b|\bhalf\b|\bdouble|\bcompos|\bamplif|\bup to\b|\bat (?:least|most)\b|\btriple|\bO\(|"
+    r"\btheorem|\blemma|\bcorollar|\bsection|\bversion|\bfigure|\btable\b|\balgorithm \d|"
     r"\b(?:sec|thm|lem|prop|def|fig|eq|ref|alg|ch|v)\b|\bchapter|\bappendix|\bexample|\be\.g\b|\bour\b|\btheir\b",
     re.IGNORECASE,
 )
 """Words next to a statement that make it doubtful whether it is one about the whole function."""
+_LIMITS = re.compile(_LIMITED, re.IGNORECASE)
+"""Those that do so where the statement is about the parameter of the function, whose meaning no paper and no theorem changes."""
 _NEIGHBOURS = (
     ("add-remove", re.compile(
         r"add(?:ing|s|ed)?(?:[ /-]+(?:or|and)?[ /-]*)remov|presence or absence|unbounded[ -](?:dp|differential)|"
@@ -200,6 +210,10 @@ _ABOUT_DATA = re.compile(
 """Words of sentences that say which datasets are compared."""
 _OF_FUNCTION = re.compile(r"\b(?:adds|removes|replaces|substitutes|changes)\b(?! of\b)", re.IGNORECASE)
 """Verbs of what a function does to its data or its answer."""
+_DENIED = re.compile(
+    r"\bnot\b|n't\b|\bcannot\b|\bnever\b|\bunlike\b|\binstead\b|\brather than\b|\bwithout\b|\bno\b", re.IGNORECASE
+)
+"""Words by which a sentence says which datasets are *not* compared."""
 _LOCAL = re.compile(r"local\w*[ -]+(?:model\b.*|eps\w*[ -]+)?(?:dp|differential|priva)", re.IGNORECASE)
 """Local privacy, and not the privacy of something that is local."""
 
@@ -209,7 +223,7 @@ def _is_about_neighbours(sentence: str, words: str) -> bool:
     if words.lower().startswith("local"):
         return _LOCAL.match(words) is not None
     about_data = _ABOUT_DATA.search(sentence) is not None or claims_something(sentence)
-    return about_data and _OF_FUNCTION.search(words) is None
+    return about_data and _OF_FUNCTION.search(words) is None and _DENIED.search(sentence) is None
 
 
 def statements(text: str) -> tuple[Statement, ...]:
@@ -224,8 +238,9 @@ def statements(text: str) -> tuple[Statement, ...]:
     """
     found: list[Statement] = []
     for sentence in _sentences(text):
+        doubts = _DOUBTS.search(sentence), _LIMITS.search(sentence)
         for words in _PRIVATE.finditer(sentence):
-            made = _statement(sentence, words)
+            made = _statement(sentence, words, *doubts)
             if made is not None and all(attrs.evolve(other, words=made.words) != made for other in found):
                 found.append(made)
     return tuple(found)
@@ -235,11 +250,11 @@ def stated_values(text: str) -> dict[str, tuple[Fact, ...]]:
     """The numbers that a text gives by name, as `epsilon = 0.5`; those of one name that differ are all there."""
     found: dict[str, dict[Fraction | str, Fact]] = {}
     for sentence in _sentences(text):
+        doubt = _DOUBTS.search(sentence)
         for words in _EQUAL.finditer(sentence):
             value = number(words.group(2))
             if value is not None:
                 about = _SYMBOLS[words.group(1).lower()]
-                doubt = _DOUBTS.search(sentence)
                 fact = Fact(about=about, value=words.group(2), why=f'"{_short(words.group())}"', is_guess=doubt is not None)
                 found.setdefault(about, {}).setdefault(value, fact)
     return {about: tuple(facts.values()) for about, facts in found.items()}
@@ -260,7 +275,8 @@ def has_multiple(text: str) -> bool:
 
 _OTHER = re.compile(
     r"\b(?:r[ée]nyi|label|metric|edge|node|f|one-sided|bayesian|distributional|personali[sz]ed|truncated[ -]concentrated)[ -]"
-    r"(?:dp\b|differential|priva)|\br-?dp\b|\bt-?cdp\b|\br[ée]nyi\b|\bpufferfish\b|\bblowfish\b|geo-?indistinguishab",
+    r"(?:dp\b|differential|priva)|\br-?dp\b|\bt-?cdp\b|\br[ée]nyi\b|\bpufferfish\b|\bblowfish\b|geo-?indistinguishab|"
+    r"\b(?:user|client|device|group|household|event|item|element|attribute)[ -]level\b",
     re.IGNORECASE,
 )
 """Definitions of privacy that none of `STANDARDS` is, or whose neighbours are other ones."""
@@ -295,8 +311,15 @@ def _sentences(text: str) -> Iterator[str]:
             yield sentence
 
 
-def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
-    """The statement that ends with some words; None where no number or symbol is before them."""
+def _statement(
+    sentence: str, words: re.Match[str], doubtful: re.Match[str] | None, limited: re.Match[str] | None
+) -> Statement | None:
+    """The statement that ends with some words; None where no number or symbol is before them.
+
+    Args:
+        sentence, words: the sentence, and the words in it.
+        doubtful, limited: what `_DOUBTS` and `_LIMITS` find in the sentence.
+    """
     before = sentence[: words.start()]
     joined = before.rstrip(" -")
     hyphen = "-" in before[len(joined) :]
@@ -313,9 +336,8 @@ def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
         terms = None if term is None or terms is None else {**terms, about: term}
     if len(parts) != len(STANDARDS[standard]):
         terms = None
-    doubt = _DOUBTS.search(sentence)
-    if terms is not None and all(term == Term() for term in terms.values()):
-        return Statement(standard=standard, terms=terms, words=shown)  # holding it against the whole parameter is the strictest
+    is_whole = terms is not None and all(term == Term() for term in terms.values())  # the parameters as they are
+    doubt = limited if is_whole else doubtful
     if doubt is not None:
         return Statement(standard=standard, terms=terms, words=shown, doubt=f'"{doubt.group()}"')
     bare = not written.startswith("(") and re.fullmatch(_NUMBER, written, re.IGNORECASE) is not None
@@ -324,8 +346,26 @@ def _statement(sentence: str, words: re.Match[str]) -> Statement | None:
     return Statement(standard=standard, terms=terms, words=shown)
 
 
+LONGEST = 200
+"""The largest number of characters of an expression that is read: the work grows with its square."""
+
+
 def _expression(before: str) -> tuple[str, int]:
-    """The expression at the end of a text, and where it begins; empty where there is none."""
+    """The expression at the end of a text, and where it begins; empty where there is none, or a longer one than is read."""
+    cut = max(0, len(before) - LONGEST)
+    written, start = _last_expression(before[cut:])
+    return ("", 0) if cut and start == 0 else (written, cut + start)
+
+
+_LAST = re.compile(
+    rf"(?:(?:(?>{_NUMBER})|(?>[^\W\d]\w*))\s*(?:\*\*|[*/+^]|-(?=\s))\s*|(?>{_NUMBER})\s*(?=[^\W\d]))*"
+    rf"(?:(?>{_NUMBER})|(?>[^\W\d]\w*'?))$",
+    re.IGNORECASE,
+)
+"""Numbers and names with operators between them. Each is read in one way: with two, the work would double with each of them."""
+
+
+def _last_expression(before: str) -> tuple[str, int]:
     if before.endswith((")", "]", "}")):
         depth, start = 0, len(before)
         while start > 0:
@@ -334,7 +374,7 @@ def _expression(before: str) -> tuple[str, int]:
             if depth == 0:
                 break
         written = before[start:]
-        head = re.search(r"(?:ln|log|sqrt|exp)$", before[:start])
+        head = re.search(r"(?<![\w.])[^\W\d][\w.]*$", before[:start])  # the name of a function: log2(3) is no 3
         if head is not None:
             start = head.start()
             written = before[start:]
@@ -343,13 +383,10 @@ def _expression(before: str) -> tuple[str, int]:
             start = factor.start()
             written = before[start:]
         return (written, start) if _counts(written) else ("", 0)
-    spaces = re.search(
-        rf"(?:(?:{_NUMBER}|[^\W\d]\w*)\s*(?:[*/+^]|\*\*|-(?=\s))\s*|{_NUMBER}\s*(?=[^\W\d]))*(?:{_NUMBER}|[^\W\d]\w*'?)$",
-        before, re.IGNORECASE,
-    )  # fmt: skip
-    if spaces is None or not _counts(spaces.group()):
+    found = _LAST.search(before)
+    if found is None or not _counts(found.group()):
         return "", 0
-    return spaces.group().strip(), spaces.start()
+    return found.group().strip(), found.start()
 
 
 def _counts(written: str) -> bool:
@@ -362,15 +399,26 @@ def _counts(written: str) -> bool:
 
 def _continues(before: str) -> bool:
     """Whether a text before an expression belongs to it: an operator, a letter as a factor, or the thousands of a number."""
-    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.']$", before) is not None
+    return re.search(r"(?:[*/^+]|(?<!\w)[b-zB-Z])\s*$|\d[,.'\s]$", before[-LONGEST:]) is not None
 
 
 def _split(written: str) -> list[str]:
-    """The parts of a pair, or the one expression."""
+    """The parts of a pair, or the one expression.
+
+    >>> _split("(1, min(1e-5, delta))"), _split("min(1, epsilon)")
+    (['1', 'min(1e-5, delta)'], ['min(1, epsilon)'])
+    """
     inside = written.strip()
     while inside[:1] in "([{" and inside[-1:] in ")]}" and len(inside) > 1:
         inside = inside[1:-1].strip()
-    return [part.strip() for part in inside.split(",")] if inside else [""]
+    parts, depth = [""], 0
+    for letter in inside:
+        depth += (letter in "([{") - (letter in ")]}")
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return [part.strip() for part in parts]
 
 
 def _term(written: str, about: str) -> Term | None:

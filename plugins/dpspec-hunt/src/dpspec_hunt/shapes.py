@@ -31,6 +31,11 @@ ONE_NUMBER = frozenset({
     "statistic", "query_answer", "val", "number", "true_result", "exact", "query_value", "raw_value", "true_mean",
     "measurement", "score",
 })  # fmt: skip
+OF_COUNTS = frozenset({
+    "count", "true_count", "counts", "histogram", "hist", "true_counts", "freqs", "frequencies", "cells", "tally", "bins",
+    "marginals", "count_vector", "hist_counts", "contingency_table",
+})  # fmt: skip
+"""Those of both that are whole numbers from 0 on, as `integer-counts` holds them; others may be negative, or have decimals."""
 BITS = frozenset({
     "bits", "responses", "votes", "truths", "bit", "response", "truth", "true_bit", "true_response", "yes_no", "vote",
     "secret_bit",
@@ -46,6 +51,7 @@ _ARRAY_METHODS = frozenset({
     "sum", "mean", "shape", "size", "clip", "astype", "min", "max", "std", "var", "flatten", "ravel", "reshape", "T", "dot",
     "cumsum", "ndim",
 })  # fmt: skip
+WHOLE_NUMBERS = "checked on whole numbers from 0 on"
 _NUMBERS = frozenset({
     "int", "float", "np.float64", "Real", "numbers.Real", "int | float", "float | int", "Union[int, float]",
 })  # fmt: skip
@@ -64,6 +70,7 @@ class Uses:
         listed: whether the function returns one value for each entry.
         sized: whether draws have its length or shape.
         clipped: the bounds between which values are clipped, as expressions.
+        bounded: whether nothing but the clipped entries, and how many there are, is used of the dataset.
         categories: the number of categories, as an expression.
         compared: what entries are compared with, as expressions.
     """
@@ -76,6 +83,7 @@ class Uses:
     listed: bool = False
     sized: bool = False
     clipped: tuple[ast.expr, ast.expr] | None = None
+    bounded: bool = False
     categories: ast.expr | None = None
     compared: tuple[ast.expr, ...] = ()
 
@@ -108,19 +116,155 @@ def uses_of(node: AnyFunction, data: str) -> Uses:
             found |= {"averaged": True} if isinstance(part.op, ast.Div) and _is_length(part.right, names) else {}
         elif isinstance(part, ast.Return) and isinstance(part.value, ast.ListComp):
             found |= {"listed": True} if _are_entries(part.value.generators[0].iter, names) else {}
-    found["compared"] = tuple(_compared(node, names))
+    found["compared"] = tuple(_compared(node, entries))
+    found["bounded"] = not found["compared"] and _Clipping.bounds(node, data)
     return Uses(**found)  # type: ignore[arg-type]
 
 
-def _compared(node: AnyFunction, names: frozenset[str]) -> Iterator[ast.expr]:
-    """The other side of each comparison of an entry."""
-    loops = [part for part in ast.walk(node) if isinstance(part, ast.comprehension | ast.For) and _holds(part.iter, names)]
-    entries = {one.id for loop in loops for one in ast.walk(loop.target) if isinstance(one, ast.Name)}
+def _compared(node: AnyFunction, entries: frozenset[str]) -> Iterator[ast.expr]:
+    """The other side of each comparison of an entry, or of the entries of an array."""
     for part in ast.walk(node):
-        if isinstance(part, ast.Compare):
+        if isinstance(part, ast.Compare) and not all(isinstance(one, ast.Is | ast.IsNot) for one in part.ops):
             sides = [part.left, *part.comparators]
-            if any(isinstance(side, ast.Name) and side.id in entries for side in sides):
-                yield from (side for side in sides if not (isinstance(side, ast.Name) and side.id in entries))
+            if any(_are_entries(side, entries) and not _is_size(side) for side in sides):
+                yield from (side for side in sides if not _holds(side, entries))
+
+
+def _is_size(part: ast.AST) -> bool:
+    """Whether an expression is how many entries there are, or of which type."""
+    return any(isinstance(one, ast.Attribute) and one.attr in _SIZES_OF for one in ast.walk(part))
+
+
+_SIZES_OF = frozenset({"size", "shape", "ndim", "dtype"})
+"""Attributes of an array that are the same whatever its entries are."""
+_COPIES = frozenset({"array", "asarray", "list", "tuple", "atleast_1d", "float", "float64", "enumerate", "reversed", "sorted"})
+"""Calls that hand on entries as they are."""
+MOST_NESTED = 6
+"""Loops inside each other that are followed; the work doubles with each."""
+_METHODS_THAT_COPY = frozenset({"astype", "copy", "flatten", "ravel", "tolist"})
+
+
+@attrs.define
+class _Clipping:
+    """Follows the entries of a dataset through a function, statement by statement, up to where they are clipped.
+
+    Args:
+        entries: the names that hold the dataset, or entries that are not clipped.
+        bounds_of: how the bounds of each clip are written.
+        is_bounded: whether no entry was used before it was clipped.
+    """
+
+    entries: set[str]
+    bounds_of: set[str] = attrs.field(factory=set)
+    is_bounded: bool = True
+    depth: int = 0
+
+    @classmethod
+    def bounds(cls, node: AnyFunction, data: str) -> bool:
+        """Whether all entries are clipped to the same bounds before anything else is made of them."""
+        found = cls({data})
+        found._block(node.body)
+        return found.is_bounded and len(found.bounds_of) == 1
+
+    def _block(self, body: list[ast.stmt]) -> None:
+        for statement in body:
+            self._statement(statement)
+
+    def _statement(self, part: ast.stmt) -> None:
+        match part:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self._named(name, value)
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                self._named(name, value)
+            case ast.For(target=target, iter=walked, body=body, orelse=rest):
+                self.is_bounded &= self.depth < MOST_NESTED
+                self.depth += 1
+                for _ in range(2 if self.is_bounded else 0):  # a name may hold an entry of the round before
+                    before = set(self.entries)
+                    self._walked(target, walked)
+                    self._block(body)
+                    self.entries |= before
+                self.depth -= 1
+                self._block(rest)
+            case ast.If(test=test, body=body, orelse=rest):
+                self._used(test)
+                before = set(self.entries)
+                self._block(body)
+                after, self.entries = self.entries, before
+                self._block(rest)
+                self.entries |= after
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.While() | ast.Try() | ast.With() | ast.Match():
+                self.is_bounded &= not _holds(part, frozenset(self.entries))
+            case _:
+                for inner in ast.iter_child_nodes(part):
+                    self._used(inner)
+
+    def _named(self, name: str, value: ast.expr) -> None:
+        """A name is given what entries are, or something that was made of them."""
+        if self._is_entry(value):
+            self.entries.add(name)
+        else:
+            self._used(value)
+            self.entries.discard(name)
+
+    def _walked(self, target: ast.expr, walked: ast.expr) -> None:
+        names = {one.id for one in ast.walk(target) if isinstance(one, ast.Name)}
+        if self._is_entry(walked):
+            self.entries |= names
+        else:
+            self._used(walked)
+            self.entries -= names
+
+    def _is_entry(self, part: ast.AST) -> bool:
+        """Whether an expression is the dataset or an entry as it is."""
+        match part:
+            case ast.Name(id=name):
+                return name in self.entries
+            case ast.Call(func=ast.Attribute(value=inner, attr=method)) if method in _METHODS_THAT_COPY:
+                return self._is_entry(inner)
+            case ast.Call(func=function, args=[inner, *_]) if dotted(function).rpartition(".")[2] in _COPIES:
+                return self._is_entry(inner)
+            case ast.Subscript(value=inner, slice=ast.Slice() | ast.Constant()):
+                return self._is_entry(inner)
+        return False
+
+    def _used(self, part: ast.AST) -> None:
+        """An expression whose value is used."""
+        match part:
+            case ast.Call() as call if (clipped := _clipped(call)) is not None and self._is_entry(clipped[0]):
+                self.bounds_of.add(" ".join(map(ast.unparse, clipped[1:])))
+            case ast.Call(func=ast.Name(id="len" | "isinstance"), args=[inner, *rest]) if self._is_entry(inner):
+                for one in rest:
+                    self._used(one)
+            case ast.Call(func=ast.Name(id="map"), args=[ast.Lambda(args=ast.arguments(args=[argument]), body=body), walked]):
+                self._inside(ast.Name(id=argument.arg), walked, [body])
+            case ast.Attribute(value=inner, attr=name) if name in _SIZES_OF and self._is_entry(inner):
+                return
+            case ast.Compare(left=inner, ops=[ast.Is() | ast.IsNot()]) if self._is_entry(inner):
+                return
+            case ast.UnaryOp(op=ast.Not(), operand=ast.Name()):
+                return
+            case (
+                ast.ListComp(elt=made, generators=[one])
+                | ast.SetComp(elt=made, generators=[one])
+                | ast.GeneratorExp(elt=made, generators=[one])
+            ):
+                self._inside(one.target, one.iter, [*one.ifs, made])
+            case ast.Name(id=name):
+                self.is_bounded &= name not in self.entries
+            case ast.Lambda() | ast.DictComp() | ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                self.is_bounded &= not _holds(part, frozenset(self.entries))
+            case _:
+                for child in ast.iter_child_nodes(part):
+                    self._used(child)
+
+    def _inside(self, target: ast.expr, walked: ast.expr, parts: list[ast.expr]) -> None:
+        """Expressions in which a name is each entry of what is walked."""
+        around = set(self.entries)
+        self._walked(target, walked)
+        for one in parts:
+            self._used(one)
+        self.entries = around
 
 
 _NO_ENTRIES = _WHOLE | _SIZED | {"max", "min", "std", "var", "dot", "count_nonzero", "uniform", "random", "choice", "randint"}
@@ -246,15 +390,17 @@ def _is_bound(part: ast.expr) -> bool:
 def shape_of(data: ast.arg, uses: Uses, text: str) -> Fact:
     """Which shape the dataset has."""
     annotation = ast.unparse(data.annotation) if data.annotation is not None else ""
-    by_name, by_use = f"its parameter is {data.arg}", "as much noise is drawn as it has entries"
+    of_counts = data.arg in OF_COUNTS
+    by_name = f"its parameter is {data.arg}" if of_counts or data.arg in BITS else f"its parameter is {data.arg}, {WHOLE_NUMBERS}"
+    by_use = "as much noise is drawn as it has entries"
     rules = (
-        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}", False),
+        (annotation in _NUMBERS, "number", f"{data.arg}: {annotation}, {WHOLE_NUMBERS}", not of_counts),
         ("bool" in annotation, "bits", f"{data.arg}: {annotation}", False),
         (data.arg in BITS, "bits", by_name, data.arg in RATINGS and _BIT_WORDS.search(text) is None),
-        (data.arg in COUNTS, "counts", by_name, False),
-        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, False),
+        (data.arg in COUNTS, "counts", by_name, not of_counts),
+        (data.arg in ONE_NUMBER and not uses.whole, "number", by_name, not of_counts),
         (uses.sized and not uses.averaged and uses.clipped is None, "counts", by_use, True),
-        (uses.arithmetic and not uses.whole and not uses.array, "number", "it is added to as it is", True),
+        (uses.arithmetic and not uses.whole and not uses.array, "number", f"it is added to as it is, {WHOLE_NUMBERS}", True),
         ((uses.listed or not uses.whole) and _BIT_WORDS.search(text) is not None, "bits", "the text speaks of bits", True),
         (True, "entries", "it is used as a list", not uses.whole and uses.clipped is None),
     )
@@ -270,19 +416,22 @@ def values_of(uses: Uses, known: Mapping[str, object], text: str) -> Fact:
     if uses.categories is not None and isinstance(size := evaluated(uses.categories, known), int) and 1 < size <= MOST_CATEGORIES:
         why = f"it counts {size} categories or more: a larger value makes what it counts longer"
         return Fact(about="values", value=list(range(size)), why=why, is_guess=True)
+    compared = [value for part in uses.compared if (value := _rational(evaluated(part, known))) is not None][:MOST_COMPARED]
+    near = sorted({value + step for value in compared for step in (-1, 0, 1)})
     if uses.clipped is not None:
         low, high = (_rational(evaluated(bound, known)) for bound in uses.clipped)
         if low is not None and high is not None and low < high:
+            values = {low - 1, *_inside(low, high), high + 1, *near}
             why = f"it clips to [{low}, {high}], and should then hold for values beyond"
-            return Fact(about="values", value=[_plain(value) for value in (low - 1, *_inside(low, high), high + 1)], why=why)
+            if not uses.bounded:
+                why = f"it clips to [{low}, {high}], and does more with values than to clip them"
+            return Fact(about="values", value=[_plain(value) for value in sorted(values)], why=why, is_guess=not uses.bounded)
     stated = _RANGE.search(text)
     if stated and Fraction(stated.group(1)) < Fraction(stated.group(2)):
         inside = [_plain(value) for value in _inside(Fraction(stated.group(1)), Fraction(stated.group(2)))]
         return Fact(about="values", value=inside, why=f'"{" ".join(stated.group().split())}"', is_guess=True)
-    compared = [value for part in uses.compared if (value := _rational(evaluated(part, known))) is not None]
     if compared:
-        near = sorted({value + step for value in compared[:MOST_COMPARED] for step in (-1, 0, 1)})
-        shown = ", ".join(map(str, compared[:MOST_COMPARED]))
+        shown = ", ".join(map(str, compared))
         return Fact(about="values", value=[_plain(value) for value in near], why=f"it compares with {shown}", is_guess=True)
     return Fact(about="values", value=[0, 1], why="nothing bounds an entry", is_guess=True)
 

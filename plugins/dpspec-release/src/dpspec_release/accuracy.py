@@ -413,7 +413,7 @@ def simulated_accuracy(known: Accuracy, released: Table, runs: int, seed: int, p
     start = _counts_of(released, wanted)
     off: dict[Marginal, list[dict[tuple[str, ...], int]]] = {table: [] for table in wanted}
     for run in range(runs):
-        drawn = _counts_of(mechanism.release(released, space, randomness.SeededRandomness(seed + run)), wanted)
+        drawn = _counts_of(grammar.released(mechanism, released, space, randomness.SeededRandomness(seed + run)), wanted)
         for table in wanted:
             before, after = start[table], drawn[table]
             moved = {cell: after.get(cell, 0) - before.get(cell, 0) for cell in {*after, *before}}

@@ -94,7 +94,7 @@ def repeated(counts: Mapping[Hashable, int], name: str) -> tuple[Hashable, ...]:
 MOST_FILLED = 10_000
 """Each pair of a search is filled up with at most so many records."""
 
-MOST_WRITTEN = 200_000
+MOST_WRITTEN = 100_000
 """The one pair that a search found is filled up with records of at most so many categories in all: as JSON it has 26 MB."""
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dpspec as dp
+from dpspec.base.errors import NotEnumerableError
 from dpspec.base.exact import number
 from dpspec.blocks import multisets, parts
 from dpspec.blocks.budget import UniformBudget
@@ -131,3 +132,20 @@ def test_the_smallest_datasets_are_made_up_to_a_million_records() -> None:
     space = dp.records(a=("0", "1"), least=3)
     assert len(next(parts.smallest_datasets(space))) == 3  # type: ignore[arg-type]
     assert list(parts.smallest_datasets(dp.records(a=("0", "1"), least=parts.MOST_RECORDS + 1))) == []
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "said"),
+    [
+        (dp.subsampled(mechanism=TABLE, rate="1/2"), "samples of 100000 records"),
+        (dp.subsampled(mechanism=TABLE, size=50_000), "samples of 100000 records"),
+        (dp.derangement_swapping(match=["a"], swap=["b"], swap_rate="1/20", unit="person"), "a stratum of 100,000 records"),
+        (dp.permutation_swapping(match=["a"], swap=["b"], swap_rate="1/20", unit="person"), "a stratum of 100,000 records"),
+    ],
+    ids=["rate", "size", "deranged", "permuted"],
+)
+def test_a_law_of_very_many_choices_is_refused_before_it_is_listed(mechanism: dp.Mechanism, said: str) -> None:
+    """The number of samples was added up size by size, and numbers of derangements were multiplied without end."""
+    space = dp.records(a=("0", "1"), b=("0", "1"), least=100_000, most=100_000)
+    with pytest.raises(NotEnumerableError, match=said):
+        mechanism.law(space.dataset([("0", "0")] * 99_999 + [("0", "1")]), space)

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import attrs
 
-from dpspec.plugin import Randomness, Table, late_module, randomness, sorting, tables, workers
+from dpspec.plugin import Randomness, Table, errors, late_module, randomness, sorting, tables, workers
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 if TYPE_CHECKING:
@@ -148,6 +148,17 @@ def derangements(size: int) -> int:
     return count
 
 
+MOST_DERANGED, MOST_PERMUTED = 500, 4_000
+"""The largest stratum whose weights are computed. The common denominator of the numbers of derangements has about n^2 log n
+digits: of 500 records it takes 3 seconds, of 1,000 a minute. Factorials divide each other."""
+
+
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        rule = f"has a stratum of {size:,} records, and weights of at most {most:,} are computed"
+        raise errors.NotEnumerableError("law of a swap", rule, "name smaller datasets, or match on more attributes")
+
+
 def derangement_weights(cells: StratumCells, columns: int, chosen: int, kept: int) -> dict[StratumCells, int]:
     """Integer weights of the tables of one stratum of permutation swapping with derangements, with swap rate p = chosen / (chosen
     + kept).
@@ -161,6 +172,7 @@ def derangement_weights(cells: StratumCells, columns: int, chosen: int, kept: in
     size = sum(cells)
     if size < 2:
         return {cells: 1}
+    _check_size(size, MOST_DERANGED)
     numbers = [derangements(m) for m in range(size + 1)]
     common = math.lcm(*(d for d in numbers if d))
     weights = [chosen**m * kept ** (size - m) * (common // d) if d else 0 for m, d in enumerate(numbers)]
@@ -176,6 +188,7 @@ def permutation_weights(cells: StratumCells, columns: int, chosen: int, kept: in
     {(0, 1, 1, 0): 1, (1, 0, 0, 1): 49}
     """
     size = sum(cells)
+    _check_size(size, MOST_PERMUTED)
     orders = math.factorial(size)
     weights = [chosen**s * kept ** (size - s) * (orders // math.factorial(s)) for s in range(size + 1)]
     return _weighted(permutations_of_subsets, cells, columns, weights)

@@ -327,8 +327,9 @@ class Subsampled(Mechanism):
     def _drawn(self, count: int) -> Iterator[tuple[tuple[int, ...], Fraction]]:
         """The positions of every sample of a number of records, with its probability."""
         sizes = self._sizes(count)
-        amount = sum(math.comb(count, size) for size in sizes)
-        if amount > LISTED:
+        fewest = max(min(size, count - size) for size in (sizes[0], sizes[-1], sizes[len(sizes) // 2]))
+        amount = 0 if 1 << fewest > LISTED else sum(math.comb(count, size) for size in sizes)  # there are at least 2^fewest
+        if not amount or amount > LISTED:
             rule = f"has more than {LISTED} samples of {count} records"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
         for size in sizes:

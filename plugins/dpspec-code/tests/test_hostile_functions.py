@@ -5,6 +5,7 @@ The command line runs inside the test process, so that code which reaches the ma
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -131,12 +132,24 @@ def _written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callab
         handlers = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGCHLD, signal.SIGALRM, signal.SIGPROF)]
         hooks = sys.excepthook, sys.exit, sys.gettrace(), sys.getrecursionlimit(), os._exit
         environment = {name: value for name, value in os.environ.items() if name != "PYTEST_CURRENT_TEST"}
-        return os.getcwd(), mask, environment, handlers, hooks, len(os.listdir("/proc/self/fd")), children()
+        return os.getcwd(), mask, environment, handlers, hooks
 
-    before = state()
+    before, files, processes = state(), open_files(), set(children())
     yield write
     assert state() == before
+    # Garbage collection may close what an earlier test left open, and a process of it may end; nothing may be left by this one.
+    assert not open_files() - files
+    assert not set(children()) - processes
     assert not [name for name in sys.modules if name.startswith("hostile_")]
+
+
+def open_files() -> set[tuple[str, str]]:
+    """The numbers of all open files, each with what it is open on."""
+    found = set()
+    for number in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # that of the listing itself
+            found.add((number, os.readlink(f"/proc/self/fd/{number}")))
+    return found
 
 
 def children() -> list[str]:

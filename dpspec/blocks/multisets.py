@@ -98,6 +98,21 @@ MOST_WRITTEN = 100_000
 """The one pair that a search found is filled up with records of at most so many categories in all: as JSON it has 26 MB."""
 
 
+def further_cells(
+    sides: Sequence[tuple[Any, ...]], least: int, categories: int, cell: Hashable | None
+) -> tuple[Any, ...] | None:
+    """Equal cells that fill up two datasets to a least size; None for more than `MOST_WRITTEN` categories, or without a cell.
+
+    Args:
+        sides: the cells of both datasets.
+        least: the least number of cells.
+        categories: how many categories each cell has.
+        cell: the cell; by default the first one of a dataset.
+    """
+    further, known = least - min(map(len, sides)), next(itertools.chain(*sides), None) if cell is None else cell
+    return None if known is None or further * categories > MOST_WRITTEN else (known,) * further
+
+
 class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wording):
     """Shared by the spaces whose datasets are multisets of *cells* (kinds of records), with a range of sizes."""
 
@@ -155,10 +170,10 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
 
     def filled(self, pair: Pair, record: Record | None = None) -> tuple[Any, Any] | None:
         sides = [self.cells_of(dataset) for dataset in pair]
-        further, known = self.least - min(map(len, sides)), next(itertools.chain(*sides), None)
-        if further * len(self.attributes_of(self.units[0])) > MOST_WRITTEN or (record is None and known is None):
+        cell = None if record is None else self.cell_of(record)
+        more = further_cells(sides, self.least, len(self.attributes_of(self.units[0])), cell)
+        if more is None:
             return None
-        more = (known if record is None else self.cell_of(record),) * further
         left, right = (self.of(cells + more) for cells in sides)
         return left, right
 

@@ -18,7 +18,6 @@ from dpspec.blocks.multisets import (
     CELLS_LISTED,
     COMBINED,
     MOST_FILLED,
-    MOST_WRITTEN,
     Multisets,
     all_records,
     check_attributes,
@@ -27,6 +26,7 @@ from dpspec.blocks.multisets import (
     combined,
     count_records,
     first_names,
+    further_cells,
     include_attributes,
     include_sizes,
     multisets_between,
@@ -183,11 +183,8 @@ class OrderedRecords(Records, Changes, SimplerNames):
     def filled(self, pair: Pair, record: Record | None = None) -> tuple[Any, Any] | None:
         """The records of the pair first, in their order, followed by the others."""
         left, right = (cast("tuple[Record, ...]", dataset) for dataset in pair)
-        further, known = self.least - min(len(left), len(right)), next(iter((*left, *right)), record)
-        if further * len(self.attributes) > MOST_WRITTEN or known is None:
-            return None
-        more = (known if record is None else record,) * further
-        return left + more, right + more
+        more = further_cells((left, right), self.least, len(self.attributes), record)
+        return None if more is None else (left + more, right + more)
 
     def datasets(self) -> Iterator[Dataset]:
         kinds = tuple(all_records(self.attributes))

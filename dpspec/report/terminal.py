@@ -79,7 +79,7 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
     )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in map(rich_cast, parts):
         unbroken = isinstance(part, Text) and part.no_wrap is True
-        console.print(_Harmless(part), soft_wrap=unbroken, crop=False)  # an escape is longer than what it stands for
+        console.print(_Harmless(part), soft_wrap=unbroken, crop=False)  # an escape is longer than the character it shows
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 

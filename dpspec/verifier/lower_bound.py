@@ -87,6 +87,7 @@ class Attaining:
     sensitivity: Sensitivity
     law: Callable[[Dataset], Law | None] | None = None
     _evaluated: list[int] = attrs.field(factory=lambda: [0], init=False, eq=False, repr=False)
+    _thinned: dict[int, SeenPair | None] = attrs.field(factory=dict, init=False, eq=False, repr=False)
 
     @property
     def spec(self) -> PrivacySpec:
@@ -139,8 +140,10 @@ class Attaining:
         smaller = None if part is None else part.thinned()
         if smaller is None:
             return None
-        known = Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))
-        return Attaining(sensitivity=known).best(costs, precision)
+        if precision not in self._thinned:  # it is asked for twice where the pair cannot be filled up
+            known = Sensitivity(structure=self.structure, spec=self.spec.replace(space=smaller))
+            self._thinned[precision] = Attaining(sensitivity=known).best(costs, precision)
+        return self._thinned[precision]
 
     def thinned(self, costs: Sequence[Cost], precision: int) -> SeenPair | None:
         """The best pair where one is too large to be written down: what both datasets share is left out."""
@@ -167,7 +170,9 @@ class Attaining:
             if come.total() != 1 or gone.total() > 1 or len(base) != 1:
                 continue
             least = max(self.sensitivity.least, base.total())
-            largest = least + 1 - gone.total()
+            largest, most = least + 1 - gone.total(), sizes_of(self.spec.space)[1]
+            if most is not None and largest > most:
+                return None
             alone, other = (self._cells_of_one(record) for record in (*base, *come))
             counts = [Counter({cell: least * times for cell, times in cells.items()}) for cells in alone]
             changed = [

@@ -138,7 +138,7 @@ def _is_size(part: ast.AST) -> bool:
 _SIZES_OF = frozenset({"size", "shape", "ndim", "dtype"})
 """Attributes of an array that are the same whatever its entries are."""
 _COPIES = frozenset({"array", "asarray", "list", "tuple", "atleast_1d", "float", "float64", "enumerate", "reversed", "sorted"})
-"""Calls that hand on entries as they are."""
+"""Calls that pass entries on unchanged."""
 MOST_NESTED = 6
 """Loops inside each other that are followed; the work doubles with each."""
 _METHODS_THAT_COPY = frozenset({"astype", "copy", "flatten", "ravel", "tolist"})

@@ -162,7 +162,8 @@ def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing |
     """The structure of the mechanism, as its own class states it; of hypotheses those that it states for itself."""
     structure: Structure | NoStructure | None = guarded(mechanism.name, lambda: structure_for(mechanism, spec.space))
     if structure is not None and "structure" not in vars(type(mechanism)):
-        return Missing(step="structure", reason=f"what {mechanism.name} says of how it is made is that of another mechanism")
+        reason = f"{mechanism.name} inherits structure(), which is about another law: define it in class {type(mechanism).__name__}"
+        return Missing(step="structure", reason=reason)
     if isinstance(structure, NoStructure):
         return None if "proved" in vars(type(mechanism)) else Missing(step="structure", reason=structure.reason)
     return structure if structure is None else for_replaced(structure, spec)

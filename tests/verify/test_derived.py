@@ -94,7 +94,7 @@ class Liar(Laplace):
 def test_a_structure_counts_for_the_class_that_states_it() -> None:
     found = derive(Derived(queries=(TABLE,), epsilon=1), claim())
     assert isinstance(found, Missing)
-    assert "that of another mechanism" in found.reason
+    assert "inherits structure(), which is about another law" in found.reason
 
 
 def test_a_structure_that_is_not_that_of_the_law_is_a_fault_of_the_plugin() -> None:

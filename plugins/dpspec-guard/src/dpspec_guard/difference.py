@@ -463,8 +463,9 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, path:
         if term.keeps is not True:
             lost = term.keeps is False
             change = "is weaker" if lost else "is another one, and whether it is weaker is unknown"
+            message = f"{term.name} {change}: {term.before} -> {term.after}{term.reason}"
             yield Finding(
-                code="terms", message=f"{term.name} {change}: {term.before} -> {term.after}", advice=advice, file=path,
+                code="terms", message=message, advice=advice, file=path,
                 exit_code=(Word.REFUTED if lost else Word.UNDECIDED).exit_code,
                 line=_line_of(new, term.key), explained=reason,
             )  # fmt: skip

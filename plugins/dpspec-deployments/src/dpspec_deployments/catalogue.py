@@ -689,13 +689,31 @@ def _grid(*heads: str) -> Table:
 
 
 def list_csv(entries: Sequence[CatalogueEntry]) -> str:
-    """One line for each, with lists joined by semicolons."""
-    rows = [_flat(entry.data) for entry in entries]
+    """One line for each, with lists joined by semicolons, to be opened in a spreadsheet: no text of a file is a formula there."""
+    rows = [{key: no_formula(value) for key, value in _flat(entry.data).items()} for entry in entries]
     file = io.StringIO()
     writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["id"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue().rstrip("\n")
+
+
+_FORMULA = re.compile(r"\s*[=+\-@]")
+_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?(/[0-9]+)?")
+
+
+def no_formula(value: Any) -> Any:
+    """A cell that a spreadsheet does not run as a formula: an apostrophe before a text that begins like one; numbers stay.
+
+    The lists that people open have texts of files that others wrote. Tables of data are never changed so: their categories have
+    to be those of the data.
+
+    >>> [no_formula(value) for value in ("=A1", "@SUM(A1)", "-1+1", "-1.5", "+3", "-1/2", -2, "a=b")]
+    ["'=A1", "'@SUM(A1)", "'-1+1", '-1.5', '+3', '-1/2', -2, 'a=b']
+    """
+    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -132,8 +132,9 @@ class FiledReport:
         if self.found is None:
             return self.word.label
         claim = self.found.standing
-        same = claim.word.is_good or claim.word is self.word
-        return self.word.label + claim.suffix if same else f"{self.word.label}; its claim: {claim.label}"
+        if not claim.word.is_good and claim.word is not self.word:
+            return f"{self.word.label}; its claim: {claim.label}"
+        return self.word.label + (claim.suffix if self.word.is_good or claim.word is self.word else "")
 
     @property
     def released(self) -> Path | None:

@@ -123,7 +123,7 @@ def page(entry: CatalogueEntry) -> str:
             "",
             f"Besides: {plain(str(part))}: {plain(one_of(part_in_words(part.spec, document.spec), document))}.",
         ]
-    lines += ["", "## Claim status", "", f"**{VERDICT_WORDS[entry.verdict]}**: {plain(entry.standing.sentence)}."]
+    lines += ["", "## Claim status", "", f"**{entry.words}**: {plain(entry.standing.sentence)}."]
     if entry.verdict == "stand-in":
         ours = " and ".join(BLOCK_NAMES[block] for block in entry.document.stand_ins)
         lines += ["", f"What was verified is a stand-in: the {ours} {'are' if ' and ' in ours else 'is'} assumed."]
@@ -421,7 +421,7 @@ def front(entries: Entries) -> str:
             str(made.in_year),
             plain(entry.unit or ""),
             plain(short_budget(entry.spec)),
-            VERDICT_WORDS[entry.verdict],
+            entry.words,
         )
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])

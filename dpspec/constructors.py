@@ -431,13 +431,15 @@ def spec(
         advice = "name a neighbour relation, such as add-remove, or give within_distance(of=..., most=1)"
         advice += f", or standard={measured.name!r} for every distance"
         raise IncompatibleBlocksError("distance", f"must be one of neighbours for {standard}", advice, value=counted.name)
-    return PrivacySpec(
+    made = PrivacySpec(
         space=found[0],
         input_divergence=counted,
         output_divergence=measured,
         multiverse=found[3],
         budget=_budget(budget, left, measured),
     )
+    made.budget.check(made.multiverse, made.space)
+    return made
 
 
 def blocks_alone(*, standard: OutputDivergence | str | Mapping[str, Any], **given: Any) -> PrivacySpec:

@@ -7,7 +7,7 @@ Texts, JSON, JUnit reports, pytest items and exit codes all use these words.
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -83,6 +83,15 @@ def worst_word(words: Iterable[Word]) -> Word:
     """
     found = list(words)
     return min(found, key=lambda word: SEVEREST_FIRST.index(word.exit_code), default=Word.UNCHECKED)
+
+
+def stand_ins_in_words(blocks: Sequence[str]) -> str:
+    """What numbers of a mechanism are about where the file makes up blocks of it.
+
+    >>> stand_ins_in_words(["space", "mechanism"])
+    'the space and the mechanism of the file, in place of what is not published'
+    """
+    return f"the {' and the '.join(blocks)} of the file, in place of what is not published"
 
 
 JudgedFile = tuple[Word, dict[str, Any], str]

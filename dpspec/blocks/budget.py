@@ -26,6 +26,14 @@ class Budget(Promising, ABC):
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         """The budget of one universe, in units of `parameter`."""
 
+    def check(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """Raise IncompatibleBlocksError when the budget names a universe, or a part of one, that the specification does not have.
+
+        It is called for the specification as a user writes it, and not for the smaller spaces on which a claim is checked: a
+        budget may name parts that these do not have.
+        """
+        return
+
     def uniform(self) -> Number | None:
         """The budget when it is one number for all universes, else None."""
         return None

@@ -88,12 +88,16 @@ class Kept:
         return words + (", each with its members" if self.members else "") + (", in order" if self.in_order else "")
 
 
+RELEASES_ITS_LAW = "the code that releases data has the law that the mechanism states"
+"""The assumption of every verdict on a law. The claim itself is about the law, so that its status is stated without it."""
+
+
 class Mechanism(Promising, ABC):
     """A data release mechanism: a law P_x for every dataset x, and a sampler for real tables."""
 
     name: ClassVar[str]
 
-    assumes: ClassVar[tuple[str, ...]] = ("the code that releases data has the law that the mechanism states",)
+    assumes: ClassVar[tuple[str, ...]] = (RELEASES_ITS_LAW,)
     """The assumptions of a verdict on its laws, one short line each."""
 
     resumable: ClassVar[bool] = False

@@ -39,7 +39,7 @@ from dpspec.base.jobs import in_order, jobs_for, process_pool, processors
 from dpspec.base.log import log
 from dpspec.base.params import collect, did_you_mean, each, parameters, raise_all
 from dpspec.base.types import JsonData, Progress
-from dpspec.base.words import Word, worst_code, worst_word
+from dpspec.base.words import Word, stand_ins_in_words, worst_code, worst_word
 from dpspec.blocks.units import longer_units, read_unit
 from dpspec.comparison.compare import Answer, Direction
 from dpspec.comparison.composition import Composition, Part, add_up, compose as compose_parts, documents_of
@@ -110,7 +110,6 @@ from dpspec.report.terminal import (
     part_in_words,
     probability_in_words,
     space_in_words,
-    stand_ins_in_words,
     standing_data,
     thing_by_name,
     thing_in_words,
@@ -147,7 +146,7 @@ from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change
-from dpspec.verifier.standing import STANDING_WORDS, Standing, claim_of, standing
+from dpspec.verifier.standing import Standing, claim_of, standing
 from dpspec.verifier.verdict import Witness
 
 __all__ = [
@@ -159,7 +158,6 @@ __all__ = [
     "METHOD",
     "REPORT",
     "SCHEMA_LINE",
-    "STANDING_WORDS",
     "SUFFIX",
     "TRUST",
     "WARNING",

@@ -140,7 +140,9 @@ def public_sentences(
             change = said["change"]["covered"].format(change=change)
     cases_of_100 = "" if caught is None else hundredths(caught)
     return (
-        said["standing"][_standing_key(standing.word, found.stand_ins, several=bool(found.parts))],
+        _with_assumptions(
+            said["standing"][_standing_key(standing.word, found.stand_ins, several=bool(found.parts))], standing, said
+        ),
         said["exact"][_exact_key(spec, step)].format(facts=_facts(held or (), said)),
         said["limit"][limit].format(knows=knows, change=change, cases=cases_of_100),
         " ".join(beyond),
@@ -202,16 +204,22 @@ def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
     return words if is_plain(words) else str(catalogue()[language]["facts"]["step"])
 
 
-def public_standing(word: Word, stand_ins: Sequence[str], language: str = ENGLISH, *, several: bool = False) -> str:
-    """The first sentence of a page on a claim whose space or mechanism may be invented.
+def public_standing(standing: Standing, stand_ins: Sequence[str], language: str = ENGLISH, *, several: bool = False) -> str:
+    """The first sentences of a page on a claim whose space or mechanism may be invented.
 
     Args:
-        word: the claim status.
+        standing: the claim status.
         stand_ins: the invented blocks.
         language: one of `catalogue`.
         several: whether the file makes further promises: the status is then that of the worst one, which need not be the first.
     """
-    return str(catalogue()[language]["how"][_standing_key(word, stand_ins, several=several)])
+    said = catalogue()[language]
+    return _with_assumptions(said["how"][_standing_key(standing.word, stand_ins, several=several)], standing, said)
+
+
+def _with_assumptions(sentence: str, standing: Standing, said: JsonData) -> str:
+    """A statement on a claim, and that it rests on assumptions; the texts on invented blocks name these themselves."""
+    return f"{sentence} {said['assumes']['some']}" if standing.is_conditional and standing.conditions else sentence
 
 
 def _made_up(stand_ins: Sequence[str]) -> str:
@@ -326,7 +334,7 @@ def audience_data(
     said = catalogue()[language]["more"]
     unpublished = spec.budget.unpublished()
     how = (
-        public_standing(standing.word, found.stand_ins, language, several=bool(found.parts))
+        public_standing(standing, found.stand_ins, language, several=bool(found.parts))
         if public
         else f"Claim status: {standing.sentence}."
     )

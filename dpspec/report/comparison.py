@@ -79,7 +79,7 @@ def comparison_parts(
     for letter, document, claimed in (("A", left, standings[0]), ("B", right, standings[1])):
         titles.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         titles.add_row("", document.title)
-        titles.add_row("", terminal.standing_line(claimed).append(terminal.about_stand_ins(document.stand_ins)))
+        titles.add_row("", terminal.standing_line(claimed))
     parts: list[RenderableType] = [_relation(found, standings), titles, _side_by_side(found)]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
@@ -279,8 +279,8 @@ _RELATIONS = {
 
 
 def claim_status(standing: Standing | None) -> str:
-    """Whether the claim of a file was checked, and with which result, in a few words."""
-    return _CLAIMS[Word.UNCHECKED if standing is None else standing.word]
+    """Whether the claim of a file was checked, and with which result, in a few words, and whether that rests on assumptions."""
+    return _CLAIMS[Word.UNCHECKED] if standing is None else _CLAIMS[standing.word] + standing.suffix
 
 
 def claims_in_words(standings: Sequence[Standing | None]) -> str:

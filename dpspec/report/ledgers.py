@@ -11,12 +11,11 @@ from rich.table import Table
 from rich.text import Text
 
 from dpspec.base.exact import rounded_up
-from dpspec.base.words import Word, joint_word
+from dpspec.base.words import Word, joint_word, stand_ins_in_words
 from dpspec.report import terminal
 from dpspec.report.json import bracket
 from dpspec.report.terminal import (
     FAINT,
-    about_stand_ins,
     at_most_in_words,
     blocks_in_words,
     budget_in_words,
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from dpspec.base.exact import Number
-    from dpspec.comparison.composition import Composition, LedgerLine, Part, PrivacyAccount
+    from dpspec.comparison.composition import Composition, LedgerLine, PrivacyAccount
     from dpspec.verifier.standing import Standing
 
 
@@ -96,31 +95,33 @@ def _standings(found: Composition | PrivacyAccount) -> Table:
     rows = grid()
     for line in found.lines:
         if line.part.standing is not None:
-            rows.add_row(
-                Text(line.part.id, FAINT), terminal.standing_line(line.part.standing).append(about_stand_ins(line.part.stand_ins))
-            )
+            rows.add_row(Text(line.part.id, FAINT), terminal.standing_line(line.part.standing))
     rows.add_row(Text("together", FAINT), terminal.standing_line(together(found)))
     return rows
 
 
 def together(found: Composition | PrivacyAccount) -> Standing:
-    """The status of the total: the worst of its parts, and derived where each of them is verified."""
+    """The status of the total: the worst of its parts, and derived where each of them is verified; with what these assume."""
     from dpspec.verifier.standing import Standing
 
     standings = {line.part.id: line.part.standing for line in found.lines}
     word = joint_word(Word.UNCHECKED if one is None else one.word for one in standings.values())
+    deciding = [
+        line.part for line in found.lines if line.part.standing is not None and (word.is_good or line.part.standing.word is word)
+    ]
+    assumed = [text for part in deciding if part.standing is not None for text in part.standing.assumptions]
+    assumed += [f"the release {part.id} has {stand_ins_in_words(part.stand_ins)}" for part in deciding if part.stand_ins]
+    assumptions = tuple(dict.fromkeys(assumed))
     if word.is_good:
         reason = "each part is verified, and the total follows from the parts by the steps stated"
-        made_up = [line.part for line in found.lines if line.part.stand_ins]
-        reason += "".join(f"; what was verified of {part.id} is{about_stand_ins(part.stand_ins)[1:]}" for part in made_up)
-        return Standing(word=Word.DERIVED, reason=reason)
+        return Standing(word=Word.DERIVED, reason=reason, assumptions=assumptions)
     worst = ", ".join(id for id, one in standings.items() if (Word.UNCHECKED if one is None else one.word) is word)
     kept = (
         "a total of promises, which are not all kept"
         if word in (Word.REFUTED, Word.RECORDED)
         else "no more is known of the total"
     )
-    return Standing(word=word, reason=f"as that of {worst}; {kept}")
+    return Standing(word=word, reason=f"as that of {worst}; {kept}", assumptions=assumptions)
 
 
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
@@ -143,17 +144,12 @@ def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any
     }
 
 
-def _standing_data(part: Part, standing: Standing) -> dict[str, str]:
-    found = terminal.standing_data(standing)
-    return {**found, "sentence": found["sentence"] + about_stand_ins(part.stand_ins)}
-
-
 def _line(line: LedgerLine) -> Mapping[str, Any]:
     stated = line.part.spec.budget
     value = stated.uniform()
     return {
         "id": line.part.id,
-        "standing": None if line.part.standing is None else _standing_data(line.part, line.part.standing),
+        "standing": None if line.part.standing is None else terminal.standing_data(line.part.standing),
         "parameter": stated.parameter,
         "stated": None if value is None else str(value),
         "standard": thing_by_name(line.part.spec.output_divergence),

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from dpspec.base.errors import count
 from dpspec.base.exact import LONGEST_EXACT, Number, rounded_down, rounded_up
 from dpspec.base.log_linear import ending_decimal
+from dpspec.base.words import stand_ins_in_words
 from dpspec.report.json import bracket, verdict
-from dpspec.report.terminal import bracket_in_words, pair_in_words, stand_ins_in_words, thing_in_words
+from dpspec.report.terminal import bracket_in_words, pair_in_words, thing_in_words
 from dpspec.report.text import witness_lines
 
 if TYPE_CHECKING:

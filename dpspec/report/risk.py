@@ -32,7 +32,6 @@ from dpspec.report.terminal import (
     end_in_words,
     grid,
     number_in_words,
-    stand_ins_in_words,
     thing_in_words,
     value_in_words,
 )
@@ -111,7 +110,7 @@ def panel_data(panel: Panel, found: SpecDocument, standing: Standing) -> JsonDat
 def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbose: bool = False) -> list[RenderableType]:
     """For every attacker the first row of each quantity; all rows are shown where the attacker is named. With `verbose` the
     theorem and the assumption of every number."""
-    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), *_claim_lines(found, standing)]
+    parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), terminal.standing_line(standing)]
     for report in panel.reports:
         attacker, reasons = report.attacker, Reasons()
         firsts = {(row.quantity, dict(row.at).get("candidates")): row for row in reversed(report.rows)}
@@ -126,12 +125,6 @@ def panel_parts(panel: Panel, found: SpecDocument, standing: Standing, *, verbos
     reasons_at = "" if verbose else "the theorem and the assumption of each number: --verbose; "
     parts.append(Text(f"{reasons_at}all rows of one attacker: --attacker NAME; all attackers: dpspec plugins", FAINT))
     return parts
-
-
-def _claim_lines(found: SpecDocument, standing: Standing) -> list[RenderableType]:
-    """The status of the claim, and what it is about where the file makes up blocks of the release."""
-    about = [Text(f"about {stand_ins_in_words(found.stand_ins)}", OPEN)] if found.stand_ins else []
-    return [terminal.standing_line(standing), *about]
 
 
 def _said(statement: RiskStatement) -> JsonData:
@@ -162,7 +155,7 @@ def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing, *, v
     reasons: Reasons = {}
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}")]
     parts += [Text.assemble((attacker.name, "bold"), f"  {attacker.title}"), _table(report, reasons), ""]
-    parts[1:1] = _claim_lines(found, standing)
+    parts.insert(1, terminal.standing_line(standing))
     for (theorem, assumption), place in reasons.items():
         parts.append(Text(f"({place}) {theorem}. Assumes: {assumption}.", FAINT))
     for side, reason in report.unknown:
@@ -401,7 +394,7 @@ def recommendation_data(tolerance: Tolerance, found: Recommendation) -> JsonData
         "theorem": found.theorem,
         "assumption": found.assumption,
         "not_covered": list(found.not_covered),
-        "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM},
+        "standing": {"word": Word.UNCHECKED.word, "sentence": NO_CLAIM, "assumptions": []},
         "consequences": [
             {
                 "quantity": said.quantity,

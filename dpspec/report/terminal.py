@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
     from rich.progress import Progress
 
+    from dpspec.base.types import JsonData
     from dpspec.blocks.budget import Budget
     from dpspec.blocks.multiverse import Multiverse
     from dpspec.grammar.spec import PrivacySpec
@@ -357,20 +358,6 @@ def budget_in_short(budget: Budget) -> str:
     return str(budget) if len(str(budget)) <= LONGEST_EXACT // 2 else f"{budget.parameter} at most {rounded_up(value, 6)}"
 
 
-def stand_ins_in_words(blocks: Sequence[str]) -> str:
-    """What numbers of a mechanism are about where the file makes up blocks of it.
-
-    >>> stand_ins_in_words(["space", "mechanism"])
-    'the space and the mechanism of the file, in place of what is not published'
-    """
-    return f"the {' and the '.join(blocks)} of the file, in place of what is not published"
-
-
-def about_stand_ins(blocks: Sequence[str]) -> str:
-    """What a claim status is about where the file makes up blocks, to be put behind it; empty where it does not."""
-    return f"; about {stand_ins_in_words(blocks)}" if blocks else ""
-
-
 def part_in_words(part: PrivacySpec, beside: PrivacySpec) -> str:
     """A further promise of a file in a line: its number, its standard and one change of it, which need not be those of the file.
 
@@ -441,14 +428,11 @@ def pair_in_words(left: Dataset, right: Dataset, space: DatasetSpace) -> tuple[s
 # --- claim status --------------------------------------------------------------------------------
 
 
-def standing_data(found: Standing) -> dict[str, str]:
-    """The word and the sentence."""
-    return {"word": found.word.word, "sentence": found.sentence}
+def standing_data(found: Standing) -> JsonData:
+    """The word, the sentence, and all assumptions of the verdicts behind it."""
+    return {"word": found.word.word, "sentence": found.sentence, "assumptions": list(found.assumptions)}
 
 
 def standing_line(found: Standing) -> Text:
     """The sentence, its beginning in the style of the word."""
-    from dpspec.verifier.standing import STANDING_WORDS
-
-    words = STANDING_WORDS[found.word]
-    return Text.assemble((words, marked(found.word)[1]), f": {found.reason}")
+    return Text.assemble((found.words, marked(found.word)[1]), f": {found.detail}")

@@ -393,7 +393,10 @@ class BlockReader:
         if any(value is FAILED for value in whole.values()):
             return None
         try:
-            return PrivacySpec(**whole)
+            spec = PrivacySpec(**whole)
+            if not prefix.startswith("miniature"):  # a smaller space need not have all parts that a budget names
+                spec.budget.check(spec.multiverse, spec.space)
+            return spec
         except DpspecError as fault:
             known = {(found.subject, found.rule) for found in self.log.faults}
             for single in each(fault):

@@ -9,9 +9,10 @@ import attrs
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Number
 from dpspec.base.types import Progress
-from dpspec.base.words import Word, joint_word
+from dpspec.base.words import Word, joint_word, stand_ins_in_words
 from dpspec.blocks.space import Dataset, Pair
 from dpspec.extension.hooks import Registry
+from dpspec.grammar.mechanism import RELEASES_ITS_LAW
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.exhaustive import MOST_WALKED, refute_on
@@ -34,6 +35,9 @@ STANDING_WORDS = {
 }
 """Each standing as the beginning of a sentence."""
 
+UNDER_ASSUMPTIONS = " under assumptions"
+"""The end of the words for a status that rests on more than the law of the mechanism."""
+
 
 @attrs.frozen(kw_only=True)
 class Standing:
@@ -45,12 +49,48 @@ class Standing:
         verdicts: the verdicts behind it: one on the whole space, or one for each miniature.
         constant: the Lipschitz constant that is proved of the mechanism on the whole space of the claim, at most that of the
             budget; None where the claim is not verified there.
+        assumptions: the assumptions of the verdicts that decide the status, each once.
+        stand_ins: the blocks that the file makes up: the status is one of them, and of no real release.
     """
 
     word: Word
     reason: str
     verdicts: tuple[Verdict, ...] = ()
     constant: Number | None = None
+    assumptions: tuple[str, ...] = ()
+    stand_ins: tuple[str, ...] = ()
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The assumptions of the verdicts besides that of all mechanisms: that the release has the law that is stated."""
+        return tuple(text for text in self.assumptions if text != RELEASES_ITS_LAW)
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether the status rests on assumptions: it is then never stated without them, or the words that there are some."""
+        decided = self.word.is_good or self.is_false or self.word is Word.MINIATURE
+        return decided and bool(self.conditions or self.stand_ins)
+
+    @property
+    def suffix(self) -> str:
+        """What follows a word for the status, such as *verified*, where it rests on assumptions."""
+        return UNDER_ASSUMPTIONS if self.is_conditional else ""
+
+    @property
+    def label(self) -> str:
+        """The status in a few words, for a table."""
+        return self.word.label + self.suffix
+
+    @property
+    def words(self) -> str:
+        """The status as the beginning of a sentence, which `detail` ends."""
+        return STANDING_WORDS[self.word] + self.suffix
+
+    @property
+    def detail(self) -> str:
+        """The reason, and all that the status rests on."""
+        about = f"; about {stand_ins_in_words(self.stand_ins)}" if self.stand_ins else ""
+        return f"{self.reason}{about}" + "".join(f"; assumes: {text}" for text in self.conditions)
 
     @property
     def exit_code(self) -> int:
@@ -69,8 +109,8 @@ class Standing:
 
     @property
     def sentence(self) -> str:
-        """In words: the status of the claim, and the reason."""
-        return f"{STANDING_WORDS[self.word]}: {self.reason}"
+        """In words: the status of the claim, the reason, and the assumptions."""
+        return f"{self.words}: {self.detail}"
 
     def __str__(self) -> str:
         return self.sentence
@@ -106,14 +146,14 @@ def standing(
         found += (judgement.judge(registry, progress) for judgement in stated if not judgement.missing())
     except DpspecError as fault:
         word = Word.PLUGIN if fault.exit_code == Word.PLUGIN.exit_code else Word.UNDECIDED
-        return Standing(word=word, reason=str(fault))
+        return Standing(word=word, reason=str(fault), stand_ins=document.stand_ins)
     refuted = _refuted_on(document, also, registry)
     found += [] if refuted is None else [refuted]
     state = standing_from(document, found, grown=effort > 0)
     large = None if most is None else _too_large(document, most)
     open_ones = [verdict for verdict in state.verdicts if verdict.outcome is Outcome.UNDECIDED]
     if large is not None and state.word is Word.UNDECIDED and open_ones:
-        return Standing(word=Word.UNCHECKED, reason=large)
+        return Standing(word=Word.UNCHECKED, reason=large, stand_ins=document.stand_ins)
     return state
 
 
@@ -144,17 +184,31 @@ def _refuted_on(document: SpecDocument, datasets: Sequence[Dataset], registry: R
 def standing_from(document: SpecDocument, found: Sequence[Obligation], *, grown: bool) -> Standing:
     """The status of a claim whose obligations were verified, with the sizes of miniatures raised or not."""
     if not found:
-        return Standing(word=Word.UNCHECKED, reason="the file names no mechanism that would satisfy it")
+        reason = "the file names no mechanism that would satisfy it"
+        return Standing(word=Word.UNCHECKED, reason=reason, stand_ins=document.stand_ins)
     words = [_of_claim(obligation) for obligation in found]
     worst = joint_word(words)
     reason = next(_reason(one) for one, word in zip(found, words, strict=True) if word is worst)
+    assumptions = _assumptions(found, worst)
     if worst is Word.MINIATURE and not grown:
         reason += "; dpspec verify checks whether the constant grows with what they lower"
     if document.unaccounted and (worst.is_good or worst is Word.MINIATURE):
         steps = "; ".join(map(str, document.unaccounted))
         worst, reason = Word.UNDECIDED, f"the mechanism keeps it ({reason}), but the guarantee does not cover: {steps}"
     verdicts = tuple(one.verdict for one in found if one.verdict is not None)
-    return Standing(word=worst, reason=reason, verdicts=verdicts, constant=_proved_constant(document, found, worst))
+    return Standing(
+        word=worst, reason=reason, verdicts=verdicts, constant=_proved_constant(document, found, worst),
+        assumptions=assumptions, stand_ins=document.stand_ins,
+    )  # fmt: skip
+
+
+def _assumptions(found: Sequence[Obligation], word: Word) -> tuple[str, ...]:
+    """The assumptions of the verdicts that decide a status: of all that verify, or of those that refute."""
+    deciding = Outcome.REFUTED if word in (Word.REFUTED, Word.RECORDED) else Outcome.VERIFIED
+    if deciding is Outcome.VERIFIED and not (word.is_good or word is Word.MINIATURE):
+        return ()
+    verdicts = [one.verdict for one in found if one.verdict is not None and one.verdict.outcome is deciding]
+    return tuple(dict.fromkeys(text for verdict in verdicts for text in verdict.assumptions))
 
 
 def _proved_constant(document: SpecDocument, found: Sequence[Obligation], word: Word) -> Number | None:

@@ -82,7 +82,7 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
 def test_a_page_names_all_that_is_made_up(blocks):
     """A release of our own, on data of a form of our own, was said to keep the promise without a word about the data."""
     for word in (Word.VERIFIED, Word.REFUTED, Word.RECORDED):
-        said = public_standing(word, blocks)
+        said = public_standing(Standing(word=word, reason="of the test"), blocks)
         assert ("how the release is really made" in said) is ("mechanism" in blocks)
         assert ("what the real data look like" in said) is ("space" in blocks)
         assert "known to be false" not in said

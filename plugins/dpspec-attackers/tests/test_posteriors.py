@@ -7,8 +7,11 @@ import math
 from fractions import Fraction
 
 import pytest
-from dpspec_attackers.full_knowledge import ODDS, ArbitraryPrior, StrongestAttacker, probability
+from dpspec_attackers.full_knowledge import ODDS, PRIOR, ArbitraryPrior, StrongestAttacker, probability
+from dpspec_attackers.independent_records import IndependentRecord
 from dpspec_attackers.knowledge import CLASSES, AnyPriorTrueRecord, OthersKnownPredicted, WorstCase, pbdp
+from dpspec_attackers.sampling import Outsider
+from dpspec_attackers.semantics import loss_bound, pure_bound
 from dpspec_attackers.tester import CompoundTester
 from dpspec_attackers.worlds import ANY, Counterfactual, Weighted, World, replacing
 from dpspec_divergences import (
@@ -17,6 +20,7 @@ from dpspec_divergences import (
     GaussianTradeOff,
     HockeyStick,
     Mult,
+    MultDelta,
     Neighbour,
     Pbdp,
     Renyi,
@@ -323,6 +327,31 @@ def test_without_a_pure_bound_there_is_none():
     assert 0.99 < float(statements[3].value.upper.decimal()) < 1
     assert len(ArbitraryPrior(factors=[2]).worst_case(bits(2, Pbdp(delta="1/10"), epsilon=1))) == 3
     assert WorstCase.assumption() in statements[0].assumption
+
+
+ATTACKERS = (StrongestAttacker(), ArbitraryPrior(), IndependentRecord(), Outsider(share="1/10"))
+
+
+@pytest.mark.parametrize("attacker", ATTACKERS, ids=lambda one: one.name)
+def test_a_hockey_stick_with_delta_0_is_pure_privacy_between_neighbours(attacker):
+    """No limit of a belief was stated of it, next to the probabilities of pure privacy."""
+    left_out = PRIOR if isinstance(attacker, ArbitraryPrior) else None  # of several changes, for which the two claims differ
+    pure, stick = (
+        {(said.quantity, said.at): said.value for said in attacker.worst_case(spec) if said.quantity != left_out}
+        for spec in (bits(2, epsilon="ln(3)"), bits(2, HockeyStick(epsilon="ln(3)"), delta=0))
+    )
+    assert stick == pure
+    assert not any(value.upper.is_infinite for value in stick.values())
+
+
+def test_what_one_pair_may_lose_does_not_add_under_a_hockey_stick():
+    stick = HockeyStick(epsilon="ln(3)")
+    assert loss_bound(stick, number(0)) == ln(3)
+    assert pure_bound(stick, number(0)).is_infinite  # two steps at 0 are within 2 ln 3, and 0 + 0 is 0
+    assert loss_bound(stick, number("1/100")).is_infinite
+    assert stick.largest_loss(number(0)) == MultDelta(delta=0).largest_loss(ln(3)) == ln(3)
+    assert stick.largest_loss(number("1/100")) is None
+    assert MultDelta(delta="1/100").largest_loss(ln(3)) is None
 
 
 EQUAL_LAWS = {

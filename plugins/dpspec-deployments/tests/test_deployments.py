@@ -570,8 +570,8 @@ def test_evidence_marks_what_is_known_and_how(run, folder, tmp_path):
     assert marks(other, "budget")["budget"] == ("stated by others", None)  # a list is not the publisher
     assert marks(other, "definition")["data"] == ("not stated", None)
     assert "stand-in" in next(row["says"] for row in other["lines"] if row["what"] == "claim")
-    assert other["standing"]["sentence"].endswith("assumed")
-    assert "stand-in" not in data["standing"]["sentence"]
+    assert other["standing"]["sentence"].endswith("; about the space of the file, in place of what is not published")
+    assert "in place of" not in data["standing"]["sentence"]
     _, none = gathered(run, folder, "unchecked", tmp_path / "c")
     assert "proved" not in {row["mark"] for row in none["lines"]}
     assert marks(none, "budget")["right"] == ("recomputed", True)

@@ -41,6 +41,7 @@ from hypothesis import given, strategies as st
 
 from dpspec import installed
 from dpspec.base.errors import (
+    DpspecError,
     IncompatibleBlocksError,
     NotEnumerableError,
     NotInSpaceError,
@@ -513,6 +514,48 @@ def test_universes_that_do_not_fit_say_why(multiverse: Any, space: Any, error: t
 def test_labels_that_a_budget_does_not_know_say_why(budget: Any, label: Any, words: str) -> None:
     with pytest.raises(NotInUniverseError, match=words):
         budget.at(Universe(label=label, datasets=()), FIRMS)
+
+
+STRATA = 'multiverse = { type = "strata", attribute = "region" }'
+POSITIONS = 'multiverse = { type = "one-position" }'
+ONE_RECORD = 'multiverse = { type = "one-record" }'
+BY_PART = """schema = 1
+id = "by-part"
+title = "Budgets by part"
+space = {{ type = "{space}", most = 2, attributes = [{{ name = "region", categories = ["north", "south"] }}] }}
+{multiverse}
+input_divergence = {{ type = "symmetric-difference" }}
+output_divergence = {{ type = "mult" }}
+[budget]
+type = "by-part"
+parameter = "epsilon"
+place = {place}
+values = [{{ part = {part}, value = "1" }}]
+otherwise = "3"
+"""
+
+
+@pytest.mark.parametrize(
+    ("multiverse", "place", "right", "wrong", "words"),
+    [
+        (STRATA, 0, '"north"', '"nroth"', "the parts are north, south"),
+        (POSITIONS, 0, "1", "2", "the parts are 0, 1"),
+        (ONE_RECORD, 0, '["north"]', '["nroth"]', "the parts are"),
+        (STRATA, 1, '[["north"]]', '[["nroth"]]', "the parts are"),
+    ],
+)
+def test_a_misspelt_part_is_an_error_although_all_others_have_a_budget(
+    multiverse: str, place: int, right: str, wrong: str, words: str
+) -> None:
+    """It silently had the budget of the parts that are not listed."""
+    space = (OrderedRecords if multiverse == POSITIONS else UnorderedRecords).name
+
+    def text(part: str) -> str:
+        return BY_PART.format(multiverse=multiverse, place=place, part=part, space=space)
+
+    assert read_text(text(right), REGISTRY).spec.budget.parameter == "epsilon"
+    with pytest.raises(DpspecError, match=words):
+        read_text(text(wrong), REGISTRY)
 
 
 def test_parameters_that_make_no_sense_say_why() -> None:

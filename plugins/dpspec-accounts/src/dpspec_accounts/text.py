@@ -90,7 +90,8 @@ def quote_data(found: Quote, *, charged: int | None) -> dict[str, Any]:
         "amount": found.amount.data(), "total": found.total.data(),
         "cap": frame.cap.data(), "remainder": None if left is None else left.data(),
         "largest": None if found.fits or (largest := found.largest) is None else str(largest),
-        "verdict": found.standing.word.word, "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
+        "verdict": found.standing.word.word, "assumptions": list(found.standing.assumptions),
+        "caveats": list(found.caveats), "as_promised": found.balance.as_promised,
     }  # fmt: skip
 
 

@@ -46,6 +46,7 @@ from dpspec_attackers.semantics import (
     at,
     exponential,
     growth,
+    loss_bound,
     posterior,
     pure_bound,
     said,
@@ -119,7 +120,7 @@ class StrongestAttacker(AttackerModel):
         return risks.candidates_within(spec, self.distance).stated(partial(self._allowed, spec.output_divergence))
 
     def _allowed(self, divergence: OutputDivergence, bound: Number) -> Iterator[RiskStatement]:
-        ratio = exponential(pure_bound(divergence, bound))
+        ratio = exponential(loss_bound(divergence, bound))
         yield from self._about(
             Sense.AT_MOST, ratio, "Kifer et al. 2022, Section 5; Bailie et al. 2024: log-odds move by the privacy loss"
         )
@@ -276,7 +277,7 @@ class ArbitraryPrior(AttackerModel):
     def _caused(self, spec: PrivacySpec, bound: Number) -> Iterator[RiskStatement]:
         """The effect of the target's own record, for a bounded divergence of the laws with it and without it."""
         divergence, twice = spec.output_divergence, self.way is not Counterfactual.SAMPLED
-        pure = pure_bound(divergence, bound)
+        pure = loss_bound(divergence, bound)
         size = pure if pure.is_infinite or not twice else pure * 2
         theorem = f"Kifer et al. 2022, {'footnote 13, e^(2 epsilon)' if twice else 'Section 7.3, e^epsilon'}"
         least = 0 if size.is_infinite else exponential(-size)
@@ -373,7 +374,10 @@ class ArbitraryPrior(AttackerModel):
         if not self._is_known(spec) and replacement_distance(spec).is_infinite and not self._apart(spec).is_infinite:
             known = f"{known}; a record replaced is at distance {self._apart(spec)} at most"
         if pure.is_infinite:
-            yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, "Kifer et al. 2022, Section 7.1: no bound exists", known)
+            reason = "Kifer et al. 2022, Section 7.1: no bound exists"
+            if not loss_bound(spec.output_divergence, bound).is_infinite:
+                reason = "no bound of several changes is known"
+            yield said(PRIOR, (), Sense.AT_MOST, NO_BOUND, reason, known)
             return
         theorem = (
             "Bailie et al. 2024, general prior: e^(n epsilon), approached when all records are equal; "

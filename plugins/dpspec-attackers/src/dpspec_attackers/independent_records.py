@@ -44,7 +44,7 @@ from dpspec_attackers.membership.strong import (
 )
 from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
-from dpspec_attackers.semantics import pure_bound, said
+from dpspec_attackers.semantics import loss_bound, said
 
 LawFamily = tuple[FiniteLaw | None, tuple[FiniteLaw, ...]]
 """For the same others: the law without the target (None when it is certainly included), and the laws with each of its values."""
@@ -94,7 +94,7 @@ class IndependentRecord(AttackerModel):
         return found.stated(partial(self._allowed, spec, is_replaced))
 
     def _allowed(self, spec: PrivacySpec, is_replaced: bool, bound: Number) -> tuple[RiskStatement, ...]:
-        loss = pure_bound(spec.output_divergence, bound)
+        loss = loss_bound(spec.output_divergence, bound)
         theorem = (
             "Kazan 2025, Theorem 4" if not loss.is_infinite else "no posterior exceeds 1: without pure privacy nothing follows"
         )

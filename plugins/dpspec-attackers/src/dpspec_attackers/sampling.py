@@ -39,7 +39,7 @@ from dpspec.plugin import (
     number,
     risks,
 )
-from dpspec_attackers.semantics import BITS, exponential, pure_bound, said
+from dpspec_attackers.semantics import BITS, exponential, loss_bound, pure_bound, said
 from dpspec_attackers.worlds import ANY, replacement_distance, replacing, seen
 
 ODDS = "posterior odds by prior odds"
@@ -82,10 +82,12 @@ class _Sampled(AttackerModel):
         """The pairs of laws that the attacker tells apart, for small populations."""
 
     def worst_case(self, spec: PrivacySpec) -> tuple[RiskStatement, ...]:
-        if pure_bound(spec.output_divergence, number(1)).is_infinite:
+        found = risks.candidates_within(spec, self._reach(spec))
+        several = pure_bound(spec.output_divergence, number(1))
+        if several.is_infinite and (found.bound is None or loss_bound(spec.output_divergence, found.bound).is_infinite):
             rule = "bounds no likelihood ratio, and the amplification is stated for pure privacy"
             raise errors.AttackerMisfitError(f"output divergence {spec.output_divergence.name}", rule, "ask about pure privacy")
-        return risks.candidates_within(spec, self._reach(spec)).stated(partial(self._allowed, spec))
+        return found.stated(partial(self._allowed, spec))
 
     def _reach(self, spec: PrivacySpec) -> Number:
         """How far apart two samples are in which one record is replaced, whichever it is and wherever it comes to lie.
@@ -101,7 +103,7 @@ class _Sampled(AttackerModel):
         return reach
 
     def _allowed(self, spec: PrivacySpec, bound: Number) -> tuple[RiskStatement, ...]:
-        epsilon = pure_bound(spec.output_divergence, bound)
+        epsilon = loss_bound(spec.output_divergence, bound)
         loss = Bracket.exactly(epsilon) if epsilon.is_infinite else self.loss(epsilon, spec)
         odds = Bracket(lower=exponential(loss.lower).lower, upper=exponential(loss.upper).upper)
         known = f"{self.assumption}; a record replaced is at distance {self._reach(spec)} at most"

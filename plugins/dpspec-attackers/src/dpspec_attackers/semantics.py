@@ -20,7 +20,7 @@ def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
     """The largest log-ratio of two laws that the divergence allows, within a bound in both orders; infinity when it bounds none.
 
     It adds along a chain of datasets, as bounds do: so of other divergences than those that a log-ratio bounds in proportion, the
-    statement on events is used only where its rate is the bound itself.
+    statement on events is used only where its rate is the bound itself. Of one pair more may be known: see `loss_bound`.
 
     >>> from dpspec_divergences import DNor, Mult
     >>> [str(pure_bound(DNor(), number(bound))) for bound in (0, 1)], str(pure_bound(Mult(), ln(3)))
@@ -35,6 +35,21 @@ def pure_bound(divergence: OutputDivergence, bound: Number) -> Number:
         return known[0] * bound
     of_events = divergence.event_bounds(bound) or ()
     return bound if any(rate == bound and slack == 0 for rate, slack in of_events) else exact.INFINITY
+
+
+def loss_bound(divergence: OutputDivergence, bound: Number) -> Number:
+    """The largest log-ratio of the laws of one pair of datasets, whose divergence is within a bound in both orders.
+
+    It need not add along a chain: a hockey stick of 0 is a log-ratio within epsilon, and two of them are one within twice that.
+
+    >>> from dpspec_divergences import HockeyStick
+    >>> [str(found(HockeyStick(epsilon="ln(3)"), number(0))) for found in (loss_bound, pure_bound)]
+    ['ln(3)', 'inf']
+    """
+    if bound.is_infinite:
+        return exact.INFINITY
+    rates = (rate for rate, slack in divergence.event_bounds(bound) or () if slack == 0)
+    return min([pure_bound(divergence, bound), *rates])
 
 
 def exponential(exponent: Number) -> Bracket:
@@ -79,7 +94,7 @@ def growth(divergence: OutputDivergence, bound: Number, factor: Fraction) -> Bra
     """The largest probability, under the true data, that the release speaks `factor`-fold for them; 0 where none does."""
     if bound.is_infinite:
         return Bracket.exactly(1)
-    pure = pure_bound(divergence, bound)
+    pure = loss_bound(divergence, bound)
     if not pure.is_infinite and ln(factor) > pure:
         return NOTHING
     return risks.allowed_excess(divergence, bound, Bracket.exactly(factor))

@@ -182,11 +182,21 @@ class CatalogueEntry:
         return OURS if self.how("budget") in ("assumed", "untold") else PUBLISHED
 
     @property
+    def words(self) -> str:
+        """The claim status in a few words, with whether it rests on assumptions; a stand-in is named as one."""
+        return VERDICT_WORDS[self.verdict] + self.suffix
+
+    @property
+    def suffix(self) -> str:
+        """What follows the verdict where it rests on more than that a space or a mechanism is a stand-in."""
+        return self.standing.suffix if self.standing.conditions else ""
+
+    @property
     def status(self) -> str:
         """The claim status in a few words, and whether there is anything that it compares."""
         found = [verdict for verdict in self.standing.verdicts if verdict.universes]
         empty = bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
-        return f"{VERDICT_WORDS[self.verdict]}{', and compares nothing' if empty else ''}"
+        return f"{self.words}{', and compares nothing' if empty else ''}"
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -503,7 +513,7 @@ def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecCompari
     apart = left != right and left.includes(right) is None and right.includes(left) is None
     rests = [f"{one.id}: {block.replace('_', ' ')}" for one in (entry, target) for block in one.assumed if block != "mechanism"]
     caveats = [
-        f"the promise of {one.id} is {VERDICT_WORDS[one.verdict]}: what it implies need not be true of the release"
+        f"the promise of {one.id} is {one.words}: what it implies need not be true of the release"
         for one in (entry, target)
         if one.standing.is_false
     ]
@@ -601,9 +611,14 @@ def tally(entries: Sequence[CatalogueEntry]) -> dict[str, int]:
 
 def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
     """The number of entries, and the status of their claims."""
-    parts = [f"{n} {VERDICT_WORDS[verdict]}" for verdict, n in tally(entries).items()]
+    parts = [f"{n} {words}" for verdict in tally(entries) for words, n in _words_of(entries, verdict).items()]
     note = f" ({count(left_out, 'file')} without [deployment] left out)" if left_out else ""
     return f"{count(len(entries), 'deployment')}: {', '.join(parts) or 'none'}{note}"
+
+
+def _words_of(entries: Sequence[CatalogueEntry], verdict: str) -> dict[str, int]:
+    """How many of one verdict rest on assumptions, and how many do not."""
+    return dict(sorted(Counter(entry.words for entry in entries if entry.verdict == verdict).items()))
 
 
 def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PageParts:
@@ -624,7 +639,7 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
                 short_budget(entry.spec) + _mark(entry, "budget") + _more(entry),
                 _short_standard(entry.spec) + _mark(entry, "output_divergence"),
                 _facts(entry.spec) + _mark(entry, "multiverse"),
-                _SHORT.get(entry.verdict, entry.verdict),
+                _SHORT.get(entry.verdict, entry.verdict) + entry.suffix,
             )
     legend = (
         "? assumed by the file, no source says it; * inferred from a source; no mark: stated, or its origin is not told. "
@@ -674,13 +689,31 @@ def _grid(*heads: str) -> Table:
 
 
 def list_csv(entries: Sequence[CatalogueEntry]) -> str:
-    """One line for each, with lists joined by semicolons."""
-    rows = [_flat(entry.data) for entry in entries]
+    """One line for each, with lists joined by semicolons, to be opened in a spreadsheet: no text of a file is a formula there."""
+    rows = [{key: no_formula(value) for key, value in _flat(entry.data).items()} for entry in entries]
     file = io.StringIO()
     writer = csv.DictWriter(file, fieldnames=list(rows[0]) if rows else ["id"], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return file.getvalue().rstrip("\n")
+
+
+_FORMULA = re.compile(r"\s*[=+\-@]")
+_NUMBER = re.compile(r"[+-]?[0-9][0-9,]*(\.[0-9]+)?([eE][+-]?[0-9]+)?(/[0-9]+)?")
+
+
+def no_formula(value: Any) -> Any:
+    """A cell that a spreadsheet does not run as a formula: an apostrophe before a text that begins like one; numbers stay.
+
+    The lists that people open have texts of files that others wrote. Tables of data are never changed so: their categories have
+    to be those of the data.
+
+    >>> [no_formula(value) for value in ("=A1", "@SUM(A1)", "-1+1", "-1.5", "+3", "-1/2", -2, "a=b")]
+    ["'=A1", "'@SUM(A1)", "'-1+1", '-1.5', '+3', '-1/2', -2, 'a=b']
+    """
+    if not isinstance(value, str) or not _FORMULA.match(value) or _NUMBER.fullmatch(value):
+        return value
+    return f"'{value}"
 
 
 def _flat(data: Mapping[str, Any]) -> dict[str, Any]:

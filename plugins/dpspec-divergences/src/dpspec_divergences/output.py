@@ -311,6 +311,10 @@ class MultDelta(Named):
     def largest_probability(self, q: arb, bound: arb) -> arb:
         return by_hockey_stick(q, bound, self.delta)
 
+    def largest_loss(self, bound: Number) -> Number | None:
+        """At delta = 0 it is pure privacy; above 0 an event of probability delta may have probability 0 under the other law."""
+        return bound if self.delta == 0 else None
+
     def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
         return responses(bound, (self.delta, self.delta))
 

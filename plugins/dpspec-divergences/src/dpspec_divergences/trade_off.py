@@ -89,6 +89,10 @@ class HockeyStick(Named):
         epsilon = self.epsilon.enclose(ctx.prec)
         return (epsilon.exp() * q + bound).min(1 - (-epsilon).exp() * (1 - q - bound)).min(arb(1))
 
+    def largest_loss(self, bound: Number) -> Number | None:
+        """At delta = 0 a pair of laws is within pure privacy of epsilon."""
+        return self.epsilon if bound == 0 else None
+
     def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
         return extremal.responses(self.epsilon, extremal.probability(bound))
 

@@ -463,14 +463,15 @@ def _findings(found: FileDifference, old: SpecDocument, new: SpecDocument, path:
         if term.keeps is not True:
             lost = term.keeps is False
             change = "is weaker" if lost else "is another one, and whether it is weaker is unknown"
+            message = f"{term.name} {change}: {term.before} -> {term.after}{term.reason}"
             yield Finding(
-                code="terms", message=f"{term.name} {change}: {term.before} -> {term.after}", advice=advice, file=path,
+                code="terms", message=message, advice=advice, file=path,
                 exit_code=(Word.REFUTED if lost else Word.UNDECIDED).exit_code,
                 line=_line_of(new, term.key), explained=reason,
             )  # fmt: skip
     before, after = found.standings
     if before is not None and after is not None and _is_worse((old, before), (new, after)):
-        message = f"before, {before.sentence}; now, {_with_stand_ins(new, after)}"
+        message = f"before, {before.sentence}; now, {after.sentence}"
         line = _line_of(new, "mechanism")
         yield Finding(
             code="verdict", message=message, advice=advice, exit_code=Word.REFUTED.exit_code, file=path, line=line,
@@ -499,11 +500,6 @@ def _is_worse(old: tuple[SpecDocument, Standing], new: tuple[SpecDocument, Stand
     """Whether less is known in favour of the claim than before, or of less than before."""
     (before, one), (after, other) = old, new
     return RANKS[other.word] < RANKS[one.word] or not {*after.stand_ins} <= {*before.stand_ins}
-
-
-def _with_stand_ins(document: SpecDocument, found: Standing) -> str:
-    assumed = document.stand_ins
-    return found.sentence + (f" (the {' and the '.join(assumed)} assumed, as the file says)" if assumed else "")
 
 
 def recorded_reason(hashes: tuple[str | None, str | None], old: SpecDocument, new: SpecDocument) -> str | None:

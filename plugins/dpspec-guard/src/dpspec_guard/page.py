@@ -92,7 +92,7 @@ def page(found: Difference) -> Page:
 
 
 def _word(found: Standing | None) -> str:
-    return "none" if found is None else found.word.label
+    return "none" if found is None else found.label
 
 
 def _file_pieces(file: FileDifference) -> Iterator[Piece]:

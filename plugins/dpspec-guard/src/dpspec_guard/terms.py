@@ -16,6 +16,16 @@ from dpspec import SpecDocument
 
 _DAYS = MappingProxyType({"day": (1, 1), "week": (7, 7), "month": (28, 31), "quarter": (90, 92), "year": (365, 366)})
 """The fewest and the most days of each period."""
+_CONSISTS_OF = MappingProxyType({
+    "hour": ("hour",),
+    "day": ("hour", "day"),
+    "week": ("hour", "day", "week"),
+    "month": ("hour", "day", "month"),
+    "quarter": ("hour", "day", "month", "quarter"),
+    "year": ("hour", "day", "month", "quarter", "year"),
+})  # fmt: skip
+"""The periods of the calendar of which each consists: a month ends within a week, so it consists of days and of no weeks."""
+_STRADDLES = "; a new period may end within an old one, in which two budgets can then be spent"
 _TRUST = ("local", "shuffle", "central")
 """The parties with access to the raw data: none, one that cannot link them to persons, the publisher; the strongest first."""
 
@@ -29,6 +39,7 @@ class TermChange:
         before, after: what was and what is.
         keeps: whether the new one is at least as strong; None where that is unknown.
         key: where it is in a file.
+        reason: the end of a sentence on the two: why it is unknown whether the new one is weaker; "" where they show it.
     """
 
     name: str
@@ -36,6 +47,7 @@ class TermChange:
     after: str
     keeps: bool | None
     key: str
+    reason: str = ""
 
 
 def terms_of(document: SpecDocument) -> dict[str, str]:
@@ -58,7 +70,11 @@ def term_changes(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
         if one != other:
             keeps = _RULES[name](one, other) if one and other and name in _RULES else None
             said = (one or "not stated", other or "not stated")
-            yield TermChange(name=name, before=said[0], after=said[1], keeps=keeps, key=f"deployment.{name}")
+            straddles = name == "period" and keeps is None and None not in (_length(one), _length(other))
+            yield TermChange(
+                name=name, before=said[0], after=said[1], keeps=keeps, key=f"deployment.{name}",
+                reason=_STRADDLES if straddles else "",
+            )  # fmt: skip
     yield from _uncovered(old, new)
 
 
@@ -75,29 +91,41 @@ def _uncovered(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
 
 
 def _period(before: str, after: str) -> bool | None:
-    """A budget that is renewed earlier is a weaker promise.
+    """Whether a budget for each new period keeps the promise of the same budget for each old one.
 
-    >>> _period("week", "day"), _period("week", "7 days"), _period("day", "month"), _period("month", "30 days")
-    (False, True, True, None)
+    It does where every old period lies within a new one, and not merely where the new one is longer: where a month ends within a
+    week, the budgets of both months can be spent in that week. A number of periods, such as 14 days, begins at an unknown time,
+    and need not cut the time where another number does. Equal lengths are one period in other words. A budget that is renewed
+    earlier is a weaker promise.
+
+    >>> _period("week", "day"), _period("day", "month"), _period("day", "7 days"), _period("month", "year")
+    (False, True, True, True)
+    >>> _period("week", "7 days"), _period("week", "month"), _period("week", "year"), _period("14 days", "30 days")
+    (True, None, None, None)
     """
+    one, other = _counted(before), _counted(after)
     old, new = _length(before), _length(after)
-    if old is None or new is None:
+    if one is None or other is None or old is None or new is None:
         return None
-    if new[0] >= old[1]:
+    if (old == new and old[0] == old[1]) or (one[0] == 1 and one[1] in _CONSISTS_OF[other[1]]):
         return True
     return False if new[1] < old[0] else None
 
 
+def _counted(period: str) -> tuple[int, str] | None:
+    """How many of which period of the calendar; None for one that has no length."""
+    found = re.fullmatch(r"(?:([0-9]+) )?([a-z]+?)s?", period)
+    return None if found is None or found[2] not in _CONSISTS_OF else (int(found[1] or 1), found[2])
+
+
 def _length(period: str) -> tuple[int, int] | None:
     """The fewest and the most hours of a period; None for one that has no length."""
-    found = re.fullmatch(r"(?:([0-9]+) )?([a-z]+?)s?", period)
+    found = _counted(period)
     if found is None:
         return None
-    times, name = int(found[1] or 1), found[2]
+    times, name = found
     if name == "hour":
         return times, times
-    if name not in _DAYS:
-        return None
     least, most = _DAYS[name]
     return times * least * 24, times * most * 24
 

@@ -396,6 +396,7 @@ def described(release: Release, files: list[dict[str, Any]], kept: tuple[FoundKe
         "claim": {
             "verdict": judged.word.word,
             "sentence": judged.sentence,
+            "assumptions": list(judged.assumptions),
             "scopes": [verdict.scope for verdict in judged.verdicts],
             "released_unverified": not judged.word.is_good,
         },

@@ -22,7 +22,6 @@ from dpspec.plugin import Dataset, DatasetSpace, ParameterError, Record, specfil
 from dpspec.plugin.applications import (
     KEEPING,
     REPORT,
-    STANDING_WORDS,
     Answer,
     Bullets,
     CaptionedFigure,
@@ -130,9 +129,12 @@ class FiledReport:
     @property
     def outcome(self) -> str:
         """The same for a reader; a file can hold by its published numbers alone, and then says that its claim was not checked."""
-        if self.found is None or self.found.standing.word.is_good or self.found.standing.word is self.word:
+        if self.found is None:
             return self.word.label
-        return f"{self.word.label}; its claim: {self.found.standing.word.label}"
+        claim = self.found.standing
+        if not claim.word.is_good and claim.word is not self.word:
+            return f"{self.word.label}; its claim: {claim.label}"
+        return self.word.label + (claim.suffix if self.word.is_good or claim.word is self.word else "")
 
     @property
     def released(self) -> Path | None:
@@ -353,8 +355,7 @@ def file_pieces(one: FiledReport) -> Iterator[Piece]:
 
 def _standing(found: FileReport) -> Iterator[Piece]:
     standing = found.standing
-    sentence = without_datasets(standing.sentence).removeprefix(f"{STANDING_WORDS[standing.word]}: ")
-    words = STANDING_WORDS[standing.word]
+    sentence, words = without_datasets(standing.detail), standing.words
     yield Sentence(
         mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{sentence}. Scope: {found.scope}."
     )
@@ -699,7 +700,7 @@ def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:
     )
     rows = []
     for line, best in zip(total.lines, total.best.lines, strict=True):
-        standing = "" if line.part.standing is None else line.part.standing.word.label
+        standing = "" if line.part.standing is None else line.part.standing.label
         amounts = at_most_in_words(line.amount), at_most_in_words(best.amount)
         stated = f"{budget_in_words(line.part.spec.budget)} by {thing_in_words(line.part.spec.output_divergence)}"
         rows.append((line.part.id, stated, *amounts, standing))

@@ -65,12 +65,12 @@ class StudiedDesign:
     def verdict(self) -> str:
         """What was found of its claim, in a few words."""
         if self.is_verified:
-            return "verified for data of any size"
+            return f"verified for data of any size{self.report.standing.suffix}"
         standing = self.report.standing
         pairs = [v for v in standing.verdicts if v.witness is not None and v.constant is not None]
         if standing.is_false and any(v.constant.lower.is_infinite for v in pairs if v.constant is not None):
             return "no finite budget holds: two datasets are distinguished with certainty"
-        return "refuted: its promise is false" if standing.is_false else standing.word.label
+        return "refuted: its promise is false" if standing.is_false else standing.label
 
     def is_within(self, risk: Fraction) -> bool:
         """Whether its risk is at most this one in the worst universe, by an upper bound."""

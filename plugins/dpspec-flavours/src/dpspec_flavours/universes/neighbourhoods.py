@@ -14,7 +14,7 @@ in one universe for every part it has. Universes overlap; inside each of them on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, ClassVar
 
@@ -310,6 +310,10 @@ class AgreeOutside(Multiverse, ABC):
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
         """Pairs (part, what the dataset is outside it)."""
 
+    @abstractmethod
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable] | None:
+        """The parts of all datasets of the space, in their order; None where they are not listed."""
+
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         """Counted as work: each of thousands of labels may hold thousands of records."""
         found = []
@@ -357,6 +361,10 @@ class Strata(AgreeOutside):
             masked = (None if record[place] == stratum else record for record in records)
             yield stratum, tuple(record for record in masked if space.is_ordered or record is not None)
 
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable]:
+        attributes = {attribute.name: attribute for attribute in space.attributes_of(self.unit)}
+        return tuple(attributes[self.attribute].values())
+
     def __str__(self) -> str:
         return f"datasets that agree outside one category of {self.attribute}"
 
@@ -392,6 +400,11 @@ class OnePosition(AgreeOutside):
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
         records = space.records(dataset, self.unit)
         return ((place, records[:place] + records[place + 1 :]) for place in range(len(records)))
+
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable] | None:
+        """Known where a position is a record of the space's largest unit, whose number it bounds."""
+        most = blocks.sizes_of(space)[1] if self.unit == space.units[0] else None
+        return None if most is None else range(most)
 
     def __str__(self) -> str:
         return f"datasets that agree outside one {self.unit}"
@@ -431,6 +444,9 @@ class OneRecord(AgreeOutside):
                 yield cell, fewer
             if more is not None:
                 yield cell, dataset
+
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable]:
+        return tuple(blocks.listed_cells(space) or ())
 
     def __str__(self) -> str:
         return "a dataset with and without one record"
@@ -495,6 +511,9 @@ class WithAndWithout(AgreeOutside):
     def parts(self, dataset: Dataset, space: DatasetSpace) -> Iterator[Label]:
         chosen = {(pair.record, space.dataset(pair.dataset)) for pair in self.pairs}
         return (label for label in OneRecord().parts(dataset, space) if label in chosen)
+
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable]:
+        return tuple(dict.fromkeys(pair.record for pair in self.pairs))
 
     def __str__(self) -> str:
         return f"{len(self.pairs)} pairs of a dataset with and without one record"

@@ -6,7 +6,7 @@ The part is read from the label of the universe: its stratum, its person, the va
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from fractions import Fraction
 from typing import Annotated, ClassVar
 
@@ -21,11 +21,13 @@ from dpspec.plugin import (
     Exact,
     Example,
     Flavour,
+    IncompatibleBlocksError,
     Integer,
     Items,
     LinearMap,
     Marginal,
     Mechanism,
+    Multiverse,
     Nested,
     Number,
     ParameterError,
@@ -42,7 +44,12 @@ from dpspec.plugin import (
     params,
 )
 from dpspec_flavours.universes.around_dataset import SUM, firms
-from dpspec_flavours.universes.neighbourhoods import Instance, OnePosition, OneRecord, Strata, WithAndWithout
+from dpspec_flavours.universes.neighbourhoods import AgreeOutside, Instance, OnePosition, OneRecord, Strata, WithAndWithout
+
+MOST_LISTED = 500
+"""Datasets whose universes are listed to know their parts: a file is read in milliseconds then."""
+NAMED = 10
+"""Parts that a message names."""
 
 
 class _OfPart(Budget):
@@ -102,6 +109,25 @@ class ByPart(_OfPart):
         parts = [row.part for row in self.values]
         if len(set(parts)) != len(parts):
             raise ParameterError("values", "name a part twice", "give each part one budget")
+
+    def check(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """With `otherwise`, a misspelt part would silently have the budget of all others."""
+        known = self._parts(multiverse, space)
+        for row in self.values if known else ():
+            if row.part not in known:
+                named = ", ".join(map(str, known[:NAMED])) + (f" and {len(known) - NAMED} more" if len(known) > NAMED else "")
+                rule = "names a part that no universe has"
+                raise IncompatibleBlocksError(f"budget {self.name}", rule, f"the parts are {named}", value=row.part)
+
+    def _parts(self, multiverse: Multiverse, space: DatasetSpace) -> Sequence[Hashable]:
+        """The parts of all universes; empty where they are not listed."""
+        if self.place == 0 and isinstance(multiverse, AgreeOutside):
+            return multiverse.all_parts(space) or ()
+        size = space.cardinality()
+        if size is None or size > MOST_LISTED:
+            return ()
+        labels = (label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
+        return tuple(dict.fromkeys(label[self.place] for label in labels if isinstance(label, tuple) and len(label) > self.place))
 
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         part = self.part(universe)

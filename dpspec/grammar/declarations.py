@@ -405,8 +405,8 @@ class _Steps:
 
     @classmethod
     def of(cls, steps: Sequence[tuple[int, ...]]) -> _Steps:
-        drawn = random.Random(0)
-        found = cls(tuple(drawn.getrandbits(60) for _ in range(max(map(len, steps), default=0))), held := {})
+        drawn, held = random.Random(0), dict[int, set[tuple[int, ...]]]()
+        found = cls(tuple(drawn.getrandbits(60) for _ in range(max(map(len, steps), default=0))), held)
         for step in steps:
             held.setdefault(found.key(step), set()).add(step)
         return found

@@ -20,7 +20,8 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Rational, Text, Truth, define
 from dpspec.blocks.lists import Lists
-from dpspec.blocks.parts import Nesting
+from dpspec.blocks.multisets import sequences_between
+from dpspec.blocks.parts import Nesting, check_places
 from dpspec.blocks.space import Dataset, Record
 
 _GRID = 1 << 20
@@ -325,6 +326,7 @@ class ClippedVectors(Lists):
         return vector
 
     def listed_entries(self) -> Iterator[tuple[float, ...]]:
+        check_places(self.name, self.dimension)
         steps = [self.step] if self.step is not None else (Fraction(float(self.radius)) / (1 << m) for m in itertools.count())
         for finer, step in enumerate(steps):
             yield from self._on_grid(step, only_odd=bool(finer))
@@ -348,9 +350,11 @@ class ClippedVectors(Lists):
         if self.step is None:
             return None
         points = 2 * math.floor(Fraction(float(self.radius)) / self.step) + 1
-        return sum(1 for _ in self.listed_entries()) if points**self.dimension <= _GRID else None
+        most = sequences_between(points, self.dimension, self.dimension)
+        return None if most is None or most > _GRID else sum(1 for _ in self.listed_entries())
 
     def telling(self) -> tuple[tuple[float, ...], ...]:
+        check_places(self.name, self.dimension)
         size = float(self.radius) if self.step is None else float(math.floor(self.radius / self.step) * self.step)
         ends = range(min(self.dimension, 3))
         alone = [tuple(sign * size if i == j else 0.0 for i in range(self.dimension)) for j in ends for sign in (1, -1)]
@@ -449,6 +453,7 @@ class TimeSeries(Lists, Nesting):
         return tuple(allowed.number(number, self.name) for number in series)
 
     def listed_entries(self) -> Iterator[tuple[Any, ...]]:
+        check_places(self.name, self.length)
         if self.range.count() is not None:
             yield from itertools.product(self.range.numbers(), repeat=self.length)
             return
@@ -461,9 +466,11 @@ class TimeSeries(Lists, Nesting):
 
     def entry_count(self) -> int | None:
         count = self.range.count()
-        return None if count is None or count**self.length > _GRID else count**self.length
+        every = None if count is None else sequences_between(count, self.length, self.length)
+        return None if every is None or every > _GRID else every
 
     def telling(self) -> tuple[tuple[Any, ...], ...]:
+        check_places(self.name, self.length)
         low, high, *others = *self.range.telling(), self.range.telling()[0]
         ends = [places for places in (0, self.length - 1, self.length // 2) if places < self.length]
         bumps = [tuple(high if time == place else low for time in range(self.length)) for place in ends]

@@ -6,6 +6,7 @@ distance: what a standard that knows neighbours only can promise about a metric 
 
 from __future__ import annotations
 
+import itertools
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -171,11 +172,15 @@ class InputDivergence(Promising, ABC):
         for _ in range(most - 1):
             if len(found) * len(steps) > MOST_SUMS:
                 return None
-            sums = dict.fromkeys(tuple(map(operator.add, one, step)) for one in last for step in steps)
-            last = [vector for vector in sums if vector not in found and any(vector)]
-            found.update(dict.fromkeys(last))
-            if len(found) > MOST_VECTORS:
-                return None
+            fresh: dict[tuple[int, ...], None] = {}
+            for one, step in itertools.product(last, steps):
+                vector = tuple(map(operator.add, one, step))
+                if vector not in found and any(vector):
+                    fresh[vector] = None
+                    if len(found) + len(fresh) > MOST_VECTORS:  # known long before all sums are made
+                        return None
+            last = list(fresh)
+            found.update(fresh)
         return tuple(found)
 
     def path_form(self) -> InputDivergence | None:

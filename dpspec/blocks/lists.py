@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, cast
 from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.base.params import Domain, Integer, Items, Text, Truth, define, evolve
 from dpspec.blocks.multisets import multisets_between, sequences_between
-from dpspec.blocks.parts import Entries, Sizes, Tabular, Trials, Wording
+from dpspec.blocks.parts import Entries, Sizes, Tabular, Trials, Wording, check_places
 from dpspec.blocks.space import Dataset, DatasetSpace, Record, range_in_words
 from dpspec.blocks.trial_lists import Ray, list_rays, lists_tried
 
@@ -77,6 +77,7 @@ class Lists(DatasetSpace, Entries, Sizes, Trials, Tabular, Wording):
             raise NotInSpaceError(self.name, f"must have a length in [{self.least}, {top}]", value=size)
 
     def datasets(self) -> Iterator[Dataset]:
+        check_places(self.name, self.least)
         count = self.entry_count()
         listed = (self._small() if count is None else self._all()) if count != 0 else iter([()] if self.least == 0 else [])
         return map(self._joined, listed)

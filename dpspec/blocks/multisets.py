@@ -14,15 +14,17 @@ import itertools
 import math
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.memo import memoize
 from dpspec.base.params import evolve
-from dpspec.blocks.parts import Changes, Choice, Collections, Entries, ListedCells, Mentioned, Wording
+from dpspec.blocks.parts import Changes, Choice, Collections, Entries, ListedCells, Mentioned, Wording, check_places
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair, Record, pair_of_records, range_in_words
+
+Item = TypeVar("Item")
 
 CELLS_LISTED = 4096
 """A space with more kinds of records than this does not list them as coordinates."""
@@ -98,9 +100,7 @@ MOST_WRITTEN = 100_000
 """The one pair that a search found is filled up with records of at most so many categories in all: as JSON it has 26 MB."""
 
 
-def further_cells(
-    sides: Sequence[tuple[Any, ...]], least: int, categories: int, cell: Hashable | None
-) -> tuple[Any, ...] | None:
+def further_cells(sides: Sequence[tuple[Any, ...]], least: int, categories: int, cell: Hashable | None) -> tuple[Any, ...] | None:
     """Equal cells that fill up two datasets to a least size; None for more than `MOST_WRITTEN` categories, or without a cell.
 
     Args:
@@ -136,6 +136,7 @@ class Multisets(DatasetSpace, ListedCells, Collections, Changes, Entries, Wordin
         """The cells of a dataset, with repetitions."""
 
     def datasets(self) -> Iterator[Dataset]:
+        check_places(self.name, self.least)
         sizes = itertools.count(self.least) if self.most is None else range(self.least, self.most + 1)
         for size in sizes:
             if size < 2:  # without a list of all kinds, which may be millions
@@ -271,6 +272,36 @@ def multisets_of(kinds: Iterator[Hashable], size: int) -> Iterator[tuple[Hashabl
             if following < len(known):
                 chosen[position:] = [following] * (size - position)
                 break
+        else:
+            return
+
+
+def sequences_of(kinds: Callable[[], Iterator[Item]], size: int) -> Iterator[tuple[Item, ...]]:
+    """The sequences of one size in lexicographic order, as `itertools.product` gives them, without a list of all kinds.
+
+    Args:
+        kinds: begins to list the kinds, of which there may be more than memory holds.
+        size: the length of each sequence.
+
+    >>> list(sequences_of(lambda: iter("ab"), 2))
+    [('a', 'a'), ('a', 'b'), ('b', 'a'), ('b', 'b')]
+    """
+    chosen = list(itertools.islice(kinds(), 1)) * size
+    if len(chosen) < size:
+        return
+    first, later = chosen[:1], dict[int, Iterator[Item]]()
+    while True:
+        yield tuple(chosen)
+        for position in reversed(range(size)):
+            following = later.setdefault(position, itertools.islice(kinds(), 1, None))
+            for kind in following:
+                chosen[position] = kind
+                break
+            else:
+                chosen[position] = first[0]
+                del later[position]
+                continue
+            break
         else:
             return
 

@@ -28,7 +28,7 @@ from dpspec.base.promises import Promising, is_promised
 from dpspec.base.work import spend
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import Multisets
-from dpspec.blocks.parts import ListedCells, listed_cells, merged_mentions, miniature_of, own_attributes
+from dpspec.blocks.parts import ListedCells, listed_cells, listing_size, merged_mentions, miniature_of, own_attributes
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 
@@ -346,7 +346,7 @@ def _walked_witness(
 ) -> tuple[tuple[Dataset, Dataset] | None, bool]:
     """Two datasets with equal fine and unequal wanted values, and whether the search covered all datasets of the space."""
     most = max(1, min(WALKED, EVALUATIONS // (len(fine) + 1)))
-    size = space.cardinality()
+    size = listing_size(space)
     listed = size is not None and size <= WALKED
     for walked in [space] if listed else _small_spaces(fine, wanted, space):
         first: dict[object, tuple[object, Dataset]] = {}
@@ -363,7 +363,7 @@ def _walked_witness(
 def _small_spaces(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Iterator[DatasetSpace]:
     """Miniatures in which all invariants stay distinct; before them, where those are large, such as vary what is wanted alone."""
     smalls = list(miniatures((*fine, wanted), space))
-    sizes = [small.cardinality() for small in smalls]
+    sizes = [listing_size(small) for small in smalls]
     if any(size is None or size > WALKED for size in sizes):
         yield from miniatures((wanted,), space)
     yield from smalls

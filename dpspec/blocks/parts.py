@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Protocol, Self, TypeVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, value_text
+from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, value_text
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair, Record
 from dpspec.blocks.trial_lists import Ray
 
@@ -271,6 +271,39 @@ def smallest_datasets(space: DatasetSpace) -> Iterator[Dataset]:
     (0, 0, 0)
     """
     return iter(()) if sizes_of(space)[0] > MOST_RECORDS else space.datasets()
+
+
+_RECORDS_AT_ONCE = 256
+"""So many records of a dataset take about as long as what else is done for each dataset of a walk."""
+
+
+def listing_size(space: DatasetSpace) -> int | None:
+    """The number of datasets of a space, each counted once more for every 256 records that it may have.
+
+    A limit of a walk is held against it: 10,001 datasets of 10,000 records are a hundred million records. None as for
+    `cardinality`.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> listing_size(BitVectors(length=3))
+    8
+    """
+    size, (_, most) = space.cardinality(), sizes_of(space)
+    return size if size is None or most is None else size * (1 + most // _RECORDS_AT_ONCE)
+
+
+PLACES_LISTED = 1 << 20
+"""Longer datasets are not listed."""
+
+
+def check_places(name: str, length: int) -> None:
+    """Raise NotEnumerableError where even one dataset is too long to be listed.
+
+    Args:
+        name: the name of the space.
+        length: the least number of entries of a dataset.
+    """
+    if length > PLACES_LISTED:
+        raise NotEnumerableError(f"space {name}", "has too many places to list even one dataset", "take fewer", value=length)
 
 
 class Palette(SpacePart):

@@ -38,6 +38,7 @@ from dpspec.blocks.multisets import (
     repeated,
     restrict_attributes,
     sequences_between,
+    sequences_of,
 )
 from dpspec.blocks.parts import (
     Changes,
@@ -52,6 +53,7 @@ from dpspec.blocks.parts import (
     Sizes,
     Unnested,
     Wording,
+    check_places,
 )
 from dpspec.blocks.space import (
     MEMBERS,
@@ -187,11 +189,16 @@ class OrderedRecords(Records, Changes, SimplerNames):
         return None if more is None else (left + more, right + more)
 
     def datasets(self) -> Iterator[Dataset]:
-        kinds = tuple(all_records(self.attributes))
+        check_places(self.name, self.least)
+        few = count_records(self.attributes)
+        listed = tuple(all_records(self.attributes)) if few is not None and few <= CELLS_LISTED else None
         for size in itertools.count(self.least):
             if self.most is not None and size > self.most:
                 return
-            yield from itertools.product(kinds, repeat=size)
+            if listed is None:
+                yield from sequences_of(lambda: all_records(self.attributes), size)
+            else:
+                yield from itertools.product(listed, repeat=size)
 
     def cardinality(self) -> int | None:
         if self.most is None:

@@ -7,10 +7,22 @@ from collections.abc import Hashable, Iterator
 from random import Random
 from typing import Annotated, Any, ClassVar, cast
 
-from dpspec.base.errors import NotEnumerableError, NotInSpaceError, ParameterError
+from dpspec.base.errors import NotInSpaceError, ParameterError
 from dpspec.base.params import Integer, Text, define, evolve
 from dpspec.blocks.multisets import sequences_between
-from dpspec.blocks.parts import CellRecords, Changes, ListedCells, Mentioned, NumberLists, Sizes, Tabular, Trials, Wording
+from dpspec.blocks.parts import (
+    PLACES_LISTED,
+    CellRecords,
+    Changes,
+    ListedCells,
+    Mentioned,
+    NumberLists,
+    Sizes,
+    Tabular,
+    Trials,
+    Wording,
+    check_places,
+)
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.trial_lists import Ray, list_rays, lists_tried, vector_rays, vectors_tried
 
@@ -31,13 +43,6 @@ def _integers(value: Any, length: int, subject: str) -> tuple[int, ...]:
 
 _RECORDS: tuple[Record, Record] = ("0",), ("1",)
 """The record of a bit."""
-_PLACES_LISTED = 1 << 20
-"""Longer vectors have no list of their places."""
-
-
-def _check_listed(name: str, length: int) -> None:
-    if length > _PLACES_LISTED:
-        raise NotEnumerableError(f"space {name}", "has too many places to list even one dataset", "take fewer", value=length)
 
 
 @define
@@ -69,7 +74,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials,
         return bits
 
     def datasets(self) -> Iterator[Dataset]:
-        _check_listed(self.name, self.length)
+        check_places(self.name, self.length)
         places = range(self.length)
         zeros = (chosen for ones in range(self.length + 1) for chosen in itertools.combinations(places, self.length - ones))
         return (tuple(int(place not in chosen) for place in places) for chosen in map(frozenset, zeros))
@@ -112,7 +117,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials,
         return evolve(self, length=least) if 0 < least == most else None
 
     def cells(self) -> tuple[Hashable, ...] | None:
-        return tuple(range(self.length)) if self.length <= _PLACES_LISTED else None
+        return tuple(range(self.length)) if self.length <= PLACES_LISTED else None
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
         return self._bits(dataset)
@@ -132,7 +137,7 @@ class BitVectors(DatasetSpace, ListedCells, CellRecords, Sizes, Changes, Trials,
     def differing(self, unit: str, gone: tuple[Record, ...], come: tuple[Record, ...]) -> Iterator[tuple[Any, Any]]:
         """The records that differ in the first places, zeros in all others."""
         further = self.length - len(gone)
-        if unit == self.unit and len(gone) == len(come) and 0 <= further <= _PLACES_LISTED:
+        if unit == self.unit and len(gone) == len(come) and 0 <= further <= PLACES_LISTED:
             ours, theirs = (tuple(int(str(bit)) for (bit,) in records) for records in (gone, come))
             yield ours + (0,) * further, theirs + (0,) * further
 
@@ -180,7 +185,7 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
         return counts
 
     def datasets(self) -> Iterator[Dataset]:
-        _check_listed(self.name, self.length)
+        check_places(self.name, self.length)
         totals = itertools.count() if self.high is None else range(self.length * (self.high - self.low) + 1)
         for total in totals:
             yield from (tuple(self.low + step for step in steps) for steps in self._at_distance(total))
@@ -230,7 +235,7 @@ class IntegerCounts(DatasetSpace, ListedCells, NumberLists, Trials, Tabular, Wor
         return sum(abs(entry - self.low) for entry in self.vector(dataset))
 
     def cells(self) -> tuple[Hashable, ...] | None:
-        return tuple(range(self.length)) if self.length <= _PLACES_LISTED else None
+        return tuple(range(self.length)) if self.length <= PLACES_LISTED else None
 
     def vector(self, dataset: Dataset) -> tuple[int, ...]:
         return cast("tuple[Any, ...]", dataset)

@@ -47,7 +47,7 @@ from dpspec.base.exact import Number, in_few_digits, number
 from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse
-from dpspec.blocks.parts import miniature_of
+from dpspec.blocks.parts import listing_size, miniature_of
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Source
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
@@ -103,7 +103,7 @@ Links = tuple[tuple[Number, Dataset, Dataset], ...]
 @memoize(maxsize=64)
 def _links(premise: PrivacySpec) -> Links | None:
     """The bounds of the premise between any two datasets of its space, the least first; None when they are too many to list."""
-    size = premise.space.cardinality()
+    size = listing_size(premise.space)
     if size is None or size > LISTED:
         return None
     try:
@@ -388,7 +388,7 @@ def _strange(space: DatasetSpace, conclusion: PrivacySpec) -> Iterator[Pair]:
 @memoize(maxsize=1024)
 def _parts(space: DatasetSpace) -> tuple[DatasetSpace, ...]:
     """The space itself when it is small, else small parts of it: of few records, and of every category."""
-    size = space.cardinality()
+    size = listing_size(space)
     if size is not None and size <= DATASETS_LISTED:
         return (space,)
     every = {a.name: frozenset(a.values()) for unit in space.units for a in space.attributes_of(unit) if a.size <= NAMED}

@@ -25,6 +25,7 @@ from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.input_divergence import InputDivergence, WithinDistance
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, miniatures
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.comparison.gaps import gaps
 from dpspec.comparison.separations import check_foreign, exact_judge
@@ -133,7 +134,7 @@ def common_multiverse(left: PrivacySpec, right: PrivacySpec, space: DatasetSpace
 
 def _least_seen(divergence: InputDivergence, multiverse: Multiverse, space: DatasetSpace) -> int | None:
     """The least distance, rounded up to a whole number, of different datasets of one universe, as small datasets show it."""
-    size = space.cardinality()
+    size = listing_size(space)
     listed = size is not None and size <= LOOKED_AT
     universes: dict[Hashable, set[Dataset]] = {}
     for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2, varied=True):

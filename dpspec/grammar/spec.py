@@ -30,6 +30,7 @@ from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace
 
 _BLOCKS: dict[str, type] = {
@@ -125,7 +126,8 @@ class PrivacySpec(Showable):
             NotInUniverseError: when no universe holds both, so that nothing is promised about the pair.
         """
         first, second = self.space.dataset(left), self.space.dataset(right)
-        shared = [u for u in self.multiverse.labels(first, self.space) if u in self.multiverse.labels(second, self.space)]
+        theirs = set(self.multiverse.labels(second, self.space))
+        shared = [universe for universe in self.multiverse.labels(first, self.space) if universe in theirs]
         if not shared:
             raise NotInUniverseError(
                 "pair of datasets", "lies in no common universe, so nothing is promised about it", str(self.multiverse)
@@ -224,7 +226,7 @@ def _compares(space: DatasetSpace, multiverse: Multiverse, divergence: InputDive
 
 
 def _pairs(space: DatasetSpace, multiverse: Multiverse) -> Iterator[tuple[Dataset, Dataset]]:
-    size = space.cardinality()
+    size = listing_size(space)
     listed = size is not None and size <= LOOKED_AT
     for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2):
         yield from itertools.combinations(itertools.islice(small.datasets(), LOOKED_AT), 2)

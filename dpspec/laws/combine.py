@@ -93,7 +93,7 @@ class Product(AtomicLaw):
                 spend(outcomes)
                 return list(itertools.product(*windows))
             if precision <= _LEAST_PRECISION:
-                raise NoFormulaError("product of laws", f"has {outcomes} outcomes to list", "compare the factors one by one")
+                raise NoFormulaError("product of laws", "has too many outcomes to list", "compare the factors one by one")
             precision //= 2
 
     def mass(self, outcome: OutputValue, precision: int = 64) -> arb:

@@ -16,6 +16,7 @@ from dpspec.base.errors import DpspecError, count
 from dpspec.base.exact import Number, number
 from dpspec.base.log_linear import dyadic
 from dpspec.base.memo import memoize
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, Pair
 from dpspec.grammar.rule import Step
 from dpspec.grammar.spec import PrivacySpec
@@ -100,7 +101,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
     Args:
         up: whether irrational numbers are rounded up, so that the inequalities require no more than the specification, or down.
     """
-    size = spec.space.cardinality()
+    size = listing_size(spec.space)
     if size is None or size > LISTED:
         return None
     divergence, found = spec.output_divergence, dict[Pair, tuple[Line, ...]]()

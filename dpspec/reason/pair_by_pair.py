@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dpspec.base.errors import DpspecError, NumericalError, count
 from dpspec.base.exact import INFINITY, Number
 from dpspec.base.memo import memoize
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Pair
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -52,7 +53,7 @@ PAIRWISE_BLOCKS = ("multiverse", "input_divergence", "output_divergence", "budge
 
 def _listable(spec: PrivacySpec) -> bool:
     """Whether the space is small, and a bound on one order of two datasets is one on the other."""
-    size = spec.space.cardinality()
+    size = listing_size(spec.space)
     both = spec.output_divergence.is_symmetric or spec.input_divergence.is_symmetric
     return size is not None and size <= PAIRWISE_LISTED and both
 

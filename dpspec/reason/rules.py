@@ -29,7 +29,7 @@ from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import Determination, Universe, determines
 from dpspec.blocks.output_divergence import OutputDivergence
-from dpspec.blocks.parts import Nesting, nesting_of
+from dpspec.blocks.parts import Nesting, listing_size, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
 from dpspec.blocks.units import most_within
 from dpspec.grammar.declarations import (
@@ -50,7 +50,7 @@ UniversePair = tuple[Universe, Dataset, Dataset]
 
 def compared_pairs(spec: PrivacySpec) -> Iterator[UniversePair] | None:
     """Every pair at finite distance with each universe that holds it; None when there are too many datasets to list."""
-    size = spec.space.cardinality()
+    size = listing_size(spec.space)
     if size is None or size > LISTED:
         return None
     pairs = ((u, x, y) for u in spec.multiverse.universes(spec.space) for x, y in itertools.combinations(u.datasets, 2))

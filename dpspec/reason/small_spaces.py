@@ -16,7 +16,16 @@ from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multisets import all_records, restrict_attributes
 from dpspec.blocks.multiverse import Multiverse, Universe, mentioned_by, miniatures, with_free_attributes
-from dpspec.blocks.parts import CellCounts, Changes, Entries, Membership, Mentioned, own_attributes, smallest_datasets
+from dpspec.blocks.parts import (
+    CellCounts,
+    Changes,
+    Entries,
+    Membership,
+    Mentioned,
+    listing_size,
+    own_attributes,
+    smallest_datasets,
+)
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
 from dpspec.grammar.spec import PrivacySpec
 
@@ -231,7 +240,7 @@ def first_datasets(space: DatasetSpace, invariants: int = 1) -> Iterator[Dataset
 
 def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[DatasetSpace]:
     """The space itself when it is small, else its miniatures; larger ones where the budget differs by universe."""
-    size = conclusion.space.cardinality()
+    size = listing_size(conclusion.space)
     if size is not None and size <= WALKED:
         yield conclusion.space
         return
@@ -241,7 +250,7 @@ def _small_spaces(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Dat
     if not smalls and _lists_datasets(conclusion.space):  # there are no smaller ones of its kind: its own smallest datasets
         yield conclusion.space
     for place, small in enumerate(smalls):
-        size = small.cardinality()
+        size = listing_size(small)
         if place % largest < 2 or (size is not None and size <= WALKED):
             yield small
 

@@ -37,6 +37,7 @@ from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, nu
 from dpspec.base.memo import is_hashable, key_of, memoize
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import Multiverse, Universe
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
 from dpspec.grammar.mechanism import Mechanism
@@ -191,7 +192,7 @@ def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPai
 
 def is_small(spec: PrivacySpec) -> bool:
     """Whether all datasets of the space may be walked."""
-    size = spec.space.cardinality()
+    size = listing_size(spec.space)
     return size is not None and size <= MOST_LISTED
 
 

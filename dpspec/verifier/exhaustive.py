@@ -26,6 +26,7 @@ from dpspec.base.work import limited
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.multiverse import Universe
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -134,10 +135,12 @@ def verify(
     provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
     walk = _Walk(mechanism=mechanism, spec=spec, laws=dict(laws or {}))
     if datasets is None:
-        size = spec.space.cardinality()
-        if size is None or size > most_datasets:
+        size, entries = spec.space.cardinality(), listing_size(spec.space)
+        if size is None or entries is None or entries > most_datasets:
             held = "infinitely many datasets, or too many to count" if size is None else count(size, "dataset")
-            reason = f"the space has {held}, above the {most_datasets:,} that are checked"
+            is_long = size is not None and size <= most_datasets
+            above = "of very many records" if is_long else f"above the {most_datasets:,} that are checked"
+            reason = f"the space has {held}, {above}"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         check_listed(spec.space)
         universes = list(spec.multiverse.universes(spec.space))

@@ -279,7 +279,8 @@ class _Proof:
     def _labels(self, found: SeenPair) -> list[object]:
         """The universes that hold both datasets of a pair."""
         ours, theirs = (self.spec.multiverse.labels(dataset, self.spec.space) for dataset in (found.left, found.right))
-        return [label for label in ours if label in theirs]
+        shared = frozenset(theirs)
+        return [label for label in ours if label in shared]
 
     def refutes(self, found: SeenPair) -> bool:
         """Whether a pair is beyond what the budget of its universe allows."""

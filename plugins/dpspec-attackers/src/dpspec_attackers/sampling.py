@@ -31,6 +31,7 @@ from dpspec.plugin import (
     Rational,
     RiskStatement,
     Sense,
+    blocks,
     define,
     errors,
     exact,
@@ -161,7 +162,7 @@ class _Sampled(AttackerModel):
             raise errors.NotReachedError(
                 "population", "is not known, so that no sample can be drawn from it", "give population = 3"
             )
-        size = spec.space.cardinality()
+        size = blocks.listing_size(spec.space)
         if size is None or size > MOST_WORLDS:
             rule = f"has more than {MOST_WORLDS:,} datasets, so that not all records are known"
             raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "ask about fewer records or categories")

@@ -29,6 +29,7 @@ from dpspec.plugin import (
     Number,
     PrivacySpec,
     Rational,
+    blocks,
     errors,
     exact,
     grammar,
@@ -108,7 +109,7 @@ def prior_on(spec: PrivacySpec, prior: WrittenPrior) -> dict[Dataset, Fraction]:
     """
     if prior:
         return {spec.space.dataset(dataset): mass for dataset, mass in prior}
-    size = spec.space.cardinality()
+    size = blocks.listing_size(spec.space)
     if size is None or size > risks.MOST_LISTED:
         rule = "has too many datasets for a uniform prior"
         raise errors.NotEnumerableError(f"space {spec.space.name}", rule, "give a prior: pairs [dataset, probability]")

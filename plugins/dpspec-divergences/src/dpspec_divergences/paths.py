@@ -230,6 +230,12 @@ class NormDistance(InputDivergence):
             raise IncompatibleBlocksError(self.name, f"needs vectors in an order, and those of {space.name} have none", advice)
 
     def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        if isinstance(left, tuple) and isinstance(right, tuple) and {*map(type, left), *map(type, right)} == {int}:
+            if len(left) != len(right):
+                return exact.INFINITY
+            # of thousands of integers few differ, and only these are made exact numbers
+            differing = [Fraction(abs(a - b)) for a, b in zip(left, right, strict=True) if a != b]
+            return self.norm(differing or [Fraction(0)])
         ours, theirs = numbers_of(left), numbers_of(right)
         if ours is None or theirs is None:
             raise IncompatibleBlocksError(self.name, f"needs datasets of numbers, and those of {space.name} are none")
@@ -280,15 +286,22 @@ def numbers_of(dataset: Dataset) -> tuple[Fraction, ...] | None:
 
 
 def _first_of_some_size(space: DatasetSpace) -> Dataset | None:
-    """The first dataset that is not empty, among the first ones; else the first."""
+    """The first dataset that is not empty, among the first ones; else the first.
+
+    Where the space can have datasets of one record, it is one of these: the smallest of its own may be too large to be made.
+    """
+    least, most = blocks.sizes_of(space)
+    small = blocks.resized(space, min(least, 1), 1 if most is None else min(most, 1)) or space
     first = None
-    for place, dataset in enumerate(space.datasets()):
+    for place, dataset in enumerate(small.datasets()):
         first = dataset if first is None or dataset else first
         if dataset or place >= 8:
             break
     return first
 
 
+_MOST_ALONE = 1_000
+"""Of more places, steps of one place are not listed: their entries are the square of the places, 16 megabytes here."""
 _MOST_PLACES = 8
 """Of more places, the steps of the largest difference are not listed."""
 
@@ -310,8 +323,10 @@ class L1Distance(NormDistance):
     def norm(self, differences: Sequence[Fraction]) -> Number:
         return number(sum(differences, Fraction(0)))
 
-    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...]:
+    def number_steps(self, places: int) -> tuple[tuple[int, ...], ...] | None:
         """One place by one."""
+        if places > _MOST_ALONE:
+            return None
         return tuple(tuple(by * (place == other) for other in range(places)) for place in range(places) for by in (1, -1))
 
     def in_words(self) -> str:

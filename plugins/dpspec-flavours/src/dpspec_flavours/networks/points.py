@@ -120,6 +120,7 @@ class MetricPoints(DatasetSpace):
         return names
 
     def datasets(self) -> Iterator[Dataset]:
+        blocks.check_places(self.name, self.count)
         return itertools.product(self.places(), repeat=self.count)
 
     def cardinality(self) -> int | None:

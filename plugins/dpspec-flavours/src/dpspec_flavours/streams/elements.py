@@ -151,8 +151,7 @@ class ElementRecords(DatasetSpace, blocks.ListedCells, blocks.CellRecords, block
         return tuple(sorted(rows, key=lambda row: self.users.index(str(row[0]))))
 
     def datasets(self) -> Iterator[Dataset]:
-        kinds = tuple(blocks.all_records(self.elements))
-        for chosen in itertools.product(kinds, repeat=len(self.users)):
+        for chosen in blocks.sequences_of(lambda: blocks.all_records(self.elements), len(self.users)):
             yield tuple((user, *values) for user, values in zip(self.users, chosen, strict=True))
 
     def cardinality(self) -> int | None:

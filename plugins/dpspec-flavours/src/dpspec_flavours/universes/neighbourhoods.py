@@ -13,7 +13,9 @@ in one universe for every part it has. Universes overlap; inside each of them on
 
 from __future__ import annotations
 
+import operator
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Annotated, ClassVar
@@ -86,7 +88,7 @@ class Centred(Multiverse, ABC):
 
 def listed(space: DatasetSpace, subject: str, advice: str) -> None:
     """Refuse a space that has too many datasets to look at each of them."""
-    size = space.cardinality()
+    size = blocks.listing_size(space)
     if size is None or size > LISTED:
         count = "infinitely many" if size is None else size
         raise errors.NotEnumerableError(
@@ -295,6 +297,8 @@ class LocalNoise(Mechanism):
 
 Label = tuple[Hashable, Hashable]
 
+MOST_LABELLED = 10_000_000
+"""The labels of a dataset hold at most so many records together, 80 megabytes of them."""
 _RECORDS_OF_LABEL = 64
 """So many records of a label are one unit of work: a million units, which a search for a pair has, are half a gigabyte."""
 
@@ -315,10 +319,20 @@ class AgreeOutside(Multiverse, ABC):
         """The parts of all datasets of the space, in their order; None where they are not listed."""
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
-        """Counted as work: each of thousands of labels may hold thousands of records."""
-        found = []
+        """Counted as work: each of thousands of labels may hold thousands of records.
+
+        Raises:
+            NotEnumerableError: where there are too many parts, or where the labels hold more than `MOST_LABELLED` records.
+        """
+        found, held = [], 0
         for part, outside in self.parts(dataset, space):
-            spend(len(outside) // _RECORDS_OF_LABEL if isinstance(outside, tuple) else 0)
+            length = len(outside) if isinstance(outside, tuple) else 0
+            held += length + 1
+            if held > MOST_LABELLED:
+                raise errors.NotEnumerableError(
+                    f"multiverse {self.name}", "has too many parts to list the universes of a dataset", "choose a smaller space"
+                )
+            spend(1 + length // _RECORDS_OF_LABEL)
             found.append((part, outside))
         return tuple(found)
 
@@ -365,6 +379,21 @@ class Strata(AgreeOutside):
         attributes = {attribute.name: attribute for attribute in space.attributes_of(self.unit)}
         return tuple(attributes[self.attribute].values())
 
+    def share_universe(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        """The same without labels: what differs lies in one stratum."""
+        ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
+        place = next(i for i, attribute in enumerate(space.attributes_of(self.unit)) if attribute.name == self.attribute)
+        if space.is_ordered:
+            differing = {record for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1] for record in pair}
+            return len(ours) == len(theirs) and len({record[place] for record in differing}) <= 1
+        few, many = Counter(ours), Counter(theirs)
+        strata = {record[place] for record in (few - many) + (many - few)}
+        if not strata:
+            return ours == theirs or AgreeOutside.share_universe(self, left, right, space)
+        (stratum, *others) = strata
+        outside = ([record for record in records if record[place] != stratum] for records in (ours, theirs))
+        return not others and operator.eq(*outside)
+
     def __str__(self) -> str:
         return f"datasets that agree outside one category of {self.attribute}"
 
@@ -405,6 +434,11 @@ class OnePosition(AgreeOutside):
         """Known where a position is a record of the space's largest unit, whose number it bounds."""
         most = blocks.sizes_of(space)[1] if self.unit == space.units[0] else None
         return None if most is None else range(most)
+
+    def share_universe(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        """The same without labels: at most one position differs."""
+        ours, theirs = space.records(left, self.unit), space.records(right, self.unit)
+        return 0 < len(ours) == len(theirs) and sum(map(operator.ne, ours, theirs)) <= 1
 
     def __str__(self) -> str:
         return f"datasets that agree outside one {self.unit}"

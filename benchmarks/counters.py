@@ -24,7 +24,7 @@ import os
 import sys
 import threading
 import tracemalloc
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from types import CodeType, FrameType
@@ -44,6 +44,9 @@ NAMED = {
 
 WAITING = ("dpspec_code.sandbox:_MessageReader._is_over", "dpspec_code.child_process:_is_over")
 """What is asked again and again while another process works: it and what it calls are not counted, as how often depends on the load."""
+
+ASKED, FOREIGN = "asked", "foreign"
+"""Kinds of functions that are not counted: those of WAITING, and those that are not of dpspec."""
 
 OWN = (f"{os.sep}dpspec{os.sep}", f"{os.sep}dpspec_")
 """What the path of a module of dpspec or of one of its plugins contains."""
@@ -73,27 +76,43 @@ def counted(work: Callable[[], object]) -> dict[str, int]:
     found: Counter[str] = Counter()
     named = {code_of(path): name for name, paths in NAMED.items() for path in paths if path.split(":")[0] in sys.modules}
     waiting = {code_of(path) for path in WAITING if path.split(":")[0] in sys.modules}
-    own: dict[CodeType, bool] = {}
-    asked_by: defaultdict[int, list[FrameType]] = defaultdict(list)
+    # A code object is hashed over all its names and constants at each lookup, so it is found by its identity, and kept alive for that.
+    kinds: dict[int, tuple[CodeType, str]] = {}
 
-    def seen(frame: FrameType, event: str, argument: Any) -> None:
-        asked = asked_by[threading.get_ident()]
-        if event == "return" and asked and asked[-1] is frame:
-            asked.pop()
-        elif event == "call" and frame.f_code in waiting:
-            asked.append(frame)
-        elif asked:
-            return
-        elif event == "call":
-            code = frame.f_code
-            if code not in own:
-                own[code] = any(part in code.co_filename for part in OWN)
-            if own[code]:
-                found["calls"] += 1
-                if code in named:
-                    found[named[code]] += 1
-        elif event == "c_call" and argument.__name__ in METHODS and isinstance(argument.__self__, np.ndarray):
-            found[METHODS[argument.__name__]] += argument.__self__.size
+    def kind_of(code: CodeType) -> tuple[CodeType, str]:
+        if code in waiting:
+            kind = ASKED
+        elif not any(part in code.co_filename for part in OWN):
+            kind = FOREIGN
+        else:
+            kind = named.get(code, "calls")
+        return kinds.setdefault(id(code), (code, kind))
+
+    def of_thread(*first: Any) -> None:
+        """Count in this thread from its first event on; each thread has its own stack of what is asked again and again."""
+        asked: list[FrameType] = []
+
+        def seen(frame: FrameType, event: str, argument: Any) -> None:
+            if event == "c_call":
+                if not asked and isinstance(argument.__self__, np.ndarray) and argument.__name__ in METHODS:
+                    found[METHODS[argument.__name__]] += argument.__self__.size
+            elif event == "call":
+                code = frame.f_code
+                kind = (kinds.get(id(code)) or kind_of(code))[1]
+                if kind is FOREIGN:
+                    return
+                if kind is ASKED:
+                    asked.append(frame)
+                elif not asked:
+                    found["calls"] += 1
+                    if kind != "calls":
+                        found[kind] += 1
+            elif asked and event == "return" and asked[-1] is frame:
+                asked.pop()
+
+        if first:
+            seen(*first)
+        sys.setprofile(seen)
 
     def uncounted() -> None:
         """What a child of the function does is not counted: a wrapped function of numpy is none that plain code may call."""
@@ -103,8 +122,8 @@ def counted(work: Callable[[], object]) -> dict[str, int]:
 
     with _functions_counted(found) as wrapped:
         os.register_at_fork(after_in_child=uncounted)
-        threading.setprofile(seen)
-        sys.setprofile(seen)
+        threading.setprofile(of_thread)
+        of_thread()
         try:
             work()
         finally:
@@ -137,9 +156,13 @@ def _functions_counted(found: Counter[str]) -> Iterator[ExitStack]:
 
 
 def largest_memory(work: Callable[[], object]) -> int:
-    """The bytes that a function holds at most at once, above what was there before."""
+    """The bytes that a function holds at most at once, above what was there before.
+
+    What its children hold is not part of it, and they draw several times slower while their memory is traced.
+    """
     gc.collect()
     tracemalloc.start()
+    os.register_at_fork(after_in_child=tracemalloc.stop)
     try:
         work()
         return tracemalloc.get_traced_memory()[1]

@@ -68,6 +68,14 @@ class Clean:
             check=True, capture_output=True, cwd=self.work,
         )  # fmt: skip
 
+    def install_wheels(self, folder: Path, *requirements: str) -> None:
+        """Install what is required from wheels of a folder. What no test imports is not compiled."""
+        options = ["--quiet", "--no-compile", "--no-index", "--find-links", str(folder), "--disable-pip-version-check"]
+        subprocess.run(
+            [sys.executable, "-m", "pip", "--python", str(self.home), "install", *options, *requirements],
+            check=True, capture_output=True, cwd=self.work,
+        )  # fmt: skip
+
     def uninstall(self, *names: str) -> None:
         subprocess.run(
             [sys.executable, "-m", "pip", "--python", str(self.home), "uninstall", "--quiet", "--yes", *names],
@@ -75,22 +83,15 @@ class Clean:
         )  # fmt: skip
 
 
-def sources(folder: Path, target: Path) -> Path:
-    """A copy of one distribution's sources, so that building leaves nothing in the checkout."""
-    ignored = shutil.ignore_patterns("__pycache__", ".*", "tests", "plugins", "docs", "specs", "benchmarks", "out")
-    shutil.copytree(folder, target, ignore=ignored)
-    return target
-
-
 @pytest.fixture(scope="session")
 def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nothing but the wheels of dpspec and its first-party plugins."""
-    built, folder = tmp_path_factory.mktemp("sources"), tmp_path_factory.mktemp("wheels")
-    options = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--disable-pip-version-check"]
-    copies = [str(sources(source, built / source.name)) for source in FIRST_PARTY]
-    subprocess.run(
-        [sys.executable, "-m", "pip", "wheel", *options, "--wheel-dir", str(folder), *copies], check=True, capture_output=True
-    )
+    """A folder with the wheels of dpspec and its first-party plugins, and their SHA-256.
+
+    The script calls the build backend that pip calls. pip starts two processes for each package and takes ten times as long;
+    `.ci/run` installs all packages from their sources with pip.
+    """
+    folder = tmp_path_factory.mktemp("wheels")
+    subprocess.run([sys.executable, str(ROOT / "packaging" / "wheels.py"), str(folder)], check=True, capture_output=True)
     return folder
 
 
@@ -110,11 +111,7 @@ def clean(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cl
     """`dpspec[standard]` from wheels alone, outside the checkout."""
     home, work = tmp_path_factory.mktemp("clean"), tmp_path_factory.mktemp("work")
     environment = environment_without_dpspec(home, work)
-    options = ["--quiet", "--no-index", "--find-links", str(wheels), "--disable-pip-version-check"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(home), "install", *options, "dpspec[standard]"],
-        check=True, capture_output=True, cwd=work,
-    )  # fmt: skip
+    environment.install_wheels(wheels, "dpspec[standard]")
     yield environment
     shutil.rmtree(home)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -26,9 +24,7 @@ def made(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
 
     def make(*packages: str) -> Clean:
         environment = environment_without_dpspec(tmp_path_factory.mktemp("home"), tmp_path_factory.mktemp("work"))
-        options = ["--quiet", "--no-index", "--find-links", str(wheels), "--disable-pip-version-check"]
-        pip = [sys.executable, "-m", "pip", "--python", str(environment.home)]
-        subprocess.run([*pip, "install", *options, *packages], check=True)
+        environment.install_wheels(wheels, *packages)
         return environment
 
     return make

@@ -219,7 +219,7 @@ def public_standing(standing: Standing, stand_ins: Sequence[str], language: str 
 
 def _with_assumptions(sentence: str, standing: Standing, said: JsonData) -> str:
     """A statement on a claim, and that it rests on assumptions; the texts on invented blocks name these themselves."""
-    return f"{sentence} {said['assumes']['some']}" if standing.is_conditional and standing.conditions else sentence
+    return f"{sentence} {said['assumes']['some']}" if standing.is_conditional and standing.premises else sentence
 
 
 def _made_up(stand_ins: Sequence[str]) -> str:

@@ -147,6 +147,9 @@ FEW_COMBINATIONS = (
 )
 """The same where a record of each category was compared, and the space has too many combinations."""
 
+OF_FEW_RECORDS = frozenset({FEW_CATEGORIES, FEW_COMBINATIONS})
+"""The assumptions that what the mechanism's author states holds on all records, as it does on those that were compared."""
+
 
 @attrs.frozen
 class LawComparison:

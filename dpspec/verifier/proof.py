@@ -162,7 +162,8 @@ def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing |
     """The structure of the mechanism, as its own class states it; of hypotheses those that it states for itself."""
     structure: Structure | NoStructure | None = guarded(mechanism.name, lambda: structure_for(mechanism, spec.space))
     if structure is not None and "structure" not in vars(type(mechanism)):
-        reason = f"{mechanism.name} inherits structure(), which is about another law: define it in class {type(mechanism).__name__}"
+        own = type(mechanism).__name__
+        reason = f"{mechanism.name} inherits structure(), which is about another law: define it in class {own}"
         return Missing(step="structure", reason=reason)
     if isinstance(structure, NoStructure):
         return None if "proved" in vars(type(mechanism)) else Missing(step="structure", reason=structure.reason)

@@ -16,6 +16,7 @@ from dpspec.grammar.mechanism import RELEASES_ITS_LAW
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.verifier.exhaustive import MOST_WALKED, refute_on
+from dpspec.verifier.law_check import OF_FEW_RECORDS
 from dpspec.verifier.miniatures import EFFORT
 from dpspec.verifier.obligations import Obligation, claims, obligation_of, recorded_outcome
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
@@ -36,7 +37,7 @@ STANDING_WORDS = {
 """Each standing as the beginning of a sentence."""
 
 UNDER_ASSUMPTIONS = " under assumptions"
-"""The end of the words for a status that rests on more than the law of the mechanism."""
+"""The end of the words for a status that rests on more than what the mechanism's author states of it."""
 
 
 @attrs.frozen(kw_only=True)
@@ -66,10 +67,15 @@ class Standing:
         return tuple(text for text in self.assumptions if text != RELEASES_ITS_LAW)
 
     @property
+    def premises(self) -> tuple[str, ...]:
+        """The assumptions besides those that the mechanism's author stated the law, or its structure, as it is."""
+        return tuple(text for text in self.conditions if text not in OF_FEW_RECORDS)
+
+    @property
     def is_conditional(self) -> bool:
-        """Whether the status rests on assumptions: it is then never stated without them, or the words that there are some."""
+        """Whether the status has premises: it is then never stated without them, or the words that there are some."""
         decided = self.word.is_good or self.is_false or self.word is Word.MINIATURE
-        return decided and bool(self.conditions or self.stand_ins)
+        return decided and bool(self.premises or self.stand_ins)
 
     @property
     def suffix(self) -> str:

@@ -16,12 +16,13 @@ from dpspec.comparison.composition import Part
 from dpspec.grammar.mechanism import RELEASES_ITS_LAW
 from dpspec.report import comparison as pages, order
 from dpspec.report.audience import ENGLISH, audience_data, catalogue
+from dpspec.verifier.law_check import FEW_CATEGORIES, FEW_COMBINATIONS
 from dpspec.verifier.standing import Standing, standing
 
 ROOT = Path(__file__).parents[2]
 RIGHT = read(ROOT / "specs/randomised-response.dpspec.toml")
 BROKEN = attrs.evolve(RIGHT, id="broken", claim=None, mechanism=dp.randomised_response(keep_probability="9/10"), miniatures=())
-STATUS = "claim of A verified under assumptions, claim of B refuted"
+STATUS = "claim of A verified, claim of B refuted"
 
 
 def test_equal_promises_of_a_right_and_a_broken_method() -> None:
@@ -39,13 +40,8 @@ def test_equal_promises_of_a_right_and_a_broken_method() -> None:
 def test_an_order_names_the_claim_status_of_each() -> None:
     found = order_specs([RIGHT, BROKEN])
     (members,) = found.classes
-    assert order.class_title(found, members) == (
-        "randomised-response (claim verified under assumptions) = broken (claim refuted)"
-    )
-    assert [one["claim"] for one in order.order_data(found, [RIGHT, BROKEN])["specifications"]] == [
-        "verified under assumptions",
-        "refuted",
-    ]
+    assert order.class_title(found, members) == "randomised-response (claim verified) = broken (claim refuted)"
+    assert [one["claim"] for one in order.order_data(found, [RIGHT, BROKEN])["specifications"]] == ["verified", "refuted"]
 
 
 def test_a_ledger_adds_proved_constants_beside_promises() -> None:
@@ -85,6 +81,7 @@ def test_a_status_with_assumptions_is_never_stated_without_them() -> None:
     own = standing(RIGHT)
     assert own.assumptions[:2] == (RELEASES_ITS_LAW, FEWER)
     assert own.conditions == own.assumptions[1:]
+    assert own.premises == (FEWER,)
     assert own.sentence.startswith("the claim is verified under assumptions: ")
     path = ROOT / "specs/randomised-response.dpspec.toml"
     answers = [compare(RIGHT, BROKEN), dp.ledger(RIGHT, RIGHT), dp.risk(RIGHT)]
@@ -112,8 +109,9 @@ def test_the_public_reads_that_a_result_rests_on_assumptions(language: str) -> N
     assert said in data["paragraphs"][0]
 
 
-def test_what_every_verdict_assumes_is_data_and_no_reserve() -> None:
-    own = Standing(word=Word.VERIFIED, reason="constant 1", assumptions=(RELEASES_ITS_LAW,))
+@pytest.mark.parametrize("of_few", [(), (FEW_CATEGORIES,), (FEW_COMBINATIONS,)])
+def test_what_the_author_of_a_mechanism_states_is_no_premise(of_few: tuple[str, ...]) -> None:
+    own = Standing(word=Word.VERIFIED, reason="constant 1", assumptions=(RELEASES_ITS_LAW, *of_few))
     assert not own.is_conditional
-    assert own.sentence.startswith("the claim is verified: ")
+    assert own.sentence == "the claim is verified: constant 1" + "".join(f"; assumes: {text}" for text in of_few)
     assert catalogue()[ENGLISH]["assumes"]["some"] not in audience_data(RIGHT, "public", own)["paragraphs"][0]

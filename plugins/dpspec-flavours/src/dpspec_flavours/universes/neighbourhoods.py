@@ -297,6 +297,8 @@ class LocalNoise(Mechanism):
 
 Label = tuple[Hashable, Hashable]
 
+MOST_LISTED_PARTS = 100_000
+"""Strata whose names are listed, to tell a misspelt one."""
 MOST_LABELLED = 10_000_000
 """The labels of a dataset hold at most so many records together, 80 megabytes of them."""
 _RECORDS_OF_LABEL = 64
@@ -375,9 +377,10 @@ class Strata(AgreeOutside):
             masked = (None if record[place] == stratum else record for record in records)
             yield stratum, tuple(record for record in masked if space.is_ordered or record is not None)
 
-    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable]:
+    def all_parts(self, space: DatasetSpace) -> Sequence[Hashable] | None:
         attributes = {attribute.name: attribute for attribute in space.attributes_of(self.unit)}
-        return tuple(attributes[self.attribute].values())
+        attribute = attributes[self.attribute]
+        return tuple(attribute.values()) if attribute.size <= MOST_LISTED_PARTS else None
 
     def share_universe(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
         """The same without labels: what differs lies in one stratum."""

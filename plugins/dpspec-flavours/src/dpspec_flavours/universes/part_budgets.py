@@ -113,8 +113,9 @@ class ByPart(_OfPart):
     def check(self, multiverse: Multiverse, space: DatasetSpace) -> None:
         """With `otherwise`, a misspelt part would silently have the budget of all others."""
         known = self._parts(multiverse, space)
+        parts = known if isinstance(known, range) else frozenset(known)
         for row in self.values if known else ():
-            if row.part not in known:
+            if row.part not in parts:
                 named = ", ".join(map(str, known[:NAMED])) + (f" and {len(known) - NAMED} more" if len(known) > NAMED else "")
                 rule = "names a part that no universe has"
                 raise IncompatibleBlocksError(f"budget {self.name}", rule, f"the parts are {named}", value=row.part)
@@ -123,7 +124,7 @@ class ByPart(_OfPart):
         """The parts of all universes; empty where they are not listed."""
         if self.place == 0 and isinstance(multiverse, AgreeOutside):
             return multiverse.all_parts(space) or ()
-        size = space.cardinality()
+        size = blocks.listing_size(space)
         if size is None or size > MOST_LISTED:
             return ()
         labels = (label for dataset in space.datasets() for label in multiverse.labels(dataset, space))

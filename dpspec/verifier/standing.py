@@ -62,14 +62,9 @@ class Standing:
     stand_ins: tuple[str, ...] = ()
 
     @property
-    def conditions(self) -> tuple[str, ...]:
-        """The assumptions of the verdicts besides that of all mechanisms: that the release has the law that is stated."""
-        return tuple(text for text in self.assumptions if text != RELEASES_ITS_LAW)
-
-    @property
     def premises(self) -> tuple[str, ...]:
-        """The assumptions besides those that the mechanism's author stated the law, or its structure, as it is."""
-        return tuple(text for text in self.conditions if text not in OF_FEW_RECORDS)
+        """The assumptions besides those that the mechanism's author stated its law, and its structure, as they are."""
+        return tuple(text for text in self.assumptions if text != RELEASES_ITS_LAW and text not in OF_FEW_RECORDS)
 
     @property
     def is_conditional(self) -> bool:
@@ -94,9 +89,9 @@ class Standing:
 
     @property
     def detail(self) -> str:
-        """The reason, and all that the status rests on."""
+        """The reason, and the premises."""
         about = f"; about {stand_ins_in_words(self.stand_ins)}" if self.stand_ins else ""
-        return f"{self.reason}{about}" + "".join(f"; assumes: {text}" for text in self.conditions)
+        return f"{self.reason}{about}" + "".join(f"; assumes: {text}" for text in self.premises)
 
     @property
     def exit_code(self) -> int:
@@ -115,7 +110,7 @@ class Standing:
 
     @property
     def sentence(self) -> str:
-        """In words: the status of the claim, the reason, and the assumptions."""
+        """In words: the status of the claim, the reason, and the premises."""
         return f"{self.words}: {self.detail}"
 
     def __str__(self) -> str:

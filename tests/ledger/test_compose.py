@@ -394,8 +394,8 @@ def test_a_sum_of_what_is_verified_on_a_stand_in_says_so():
     """A total of a made-up mechanism was verified without a word of that next to its status."""
     path = SPECS / "deployments" / "linkedin-race.dpspec.toml"
     out = " ".join(CliRunner().invoke(main, ["ledger", f"{path}=2"]).stdout.split())
-    about = "about the space and the mechanism of the file, in place of what is not published"
-    assert f"constant 9/2, the whole space; {about}" in out
-    assert f"what was verified of linkedin-race is {about}" in out
+    blocks = "the space and the mechanism of the file, in place of what is not published"
+    assert f"constant 9/2, the whole space; about {blocks}" in out
+    assert f"assumes: the release linkedin-race has {blocks}" in out
     composed = " ".join(CliRunner().invoke(main, ["compose", f"{path}=2", "--delta", "1e-6"]).stdout.split())
-    assert f"what was verified of linkedin-race is {about}" in composed
+    assert f"assumes: the release linkedin-race has {blocks}" in composed

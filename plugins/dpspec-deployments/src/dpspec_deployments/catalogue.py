@@ -189,7 +189,7 @@ class CatalogueEntry:
     @property
     def suffix(self) -> str:
         """What follows the verdict where it rests on more than that a space or a mechanism is a stand-in."""
-        return self.standing.suffix if self.standing.conditions else ""
+        return self.standing.suffix if self.standing.premises else ""
 
     @property
     def status(self) -> str:

@@ -369,7 +369,7 @@ def test_a_made_up_mechanism_is_not_taken_for_the_release(run, specs):
     """Neither the number nor the mechanism of these files is published: what is proved of a stand-in is named as such."""
     path = specs / "deployments" / "meta-urls.dpspec.toml"
     for options in ((), ("--attacker", "tester")):
-        out = run("risk", path, *options).out
+        out = " ".join(run("risk", path, *options).out.split())
         assert "about the space and the mechanism of the file, in place of what is not published" in out
         found = run("risk", path, *options, "--format", "json").json("risk" if options else "risk-panel")
         assert found["stand_ins"] == ["space", "mechanism"]

@@ -388,7 +388,7 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "budgets": {
         "at": "`verify`: the budget of each universe",
-        "check": "errors on their line in the file",
+        "check_universes": "errors on their line in the file",
         "uniform": "`convert`, `ledger`, `risk`, which need one number",
         "least": "`verify`: proofs on spaces of any size where budgets differ by universe",
         "least_between": "`compare`: one number below a budget that differs by universe",

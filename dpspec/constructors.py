@@ -438,7 +438,7 @@ def spec(
         multiverse=found[3],
         budget=_budget(budget, left, measured),
     )
-    made.budget.check(made.multiverse, made.space)
+    made.budget.check_universes(made.multiverse, made.space)
     return made
 
 

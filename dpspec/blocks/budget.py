@@ -26,7 +26,7 @@ class Budget(Promising, ABC):
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         """The budget of one universe, in units of `parameter`."""
 
-    def check(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the budget names a universe, or a part of one, that the specification does not have.
 
         It is called for the specification as a user writes it, and not for the smaller spaces on which a claim is checked: a

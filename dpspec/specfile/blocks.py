@@ -395,7 +395,7 @@ class BlockReader:
         try:
             spec = PrivacySpec(**whole)
             if not prefix.startswith("miniature"):  # a smaller space need not have all parts that a budget names
-                spec.budget.check(spec.multiverse, spec.space)
+                spec.budget.check_universes(spec.multiverse, spec.space)
             return spec
         except DpspecError as fault:
             known = {(found.subject, found.rule) for found in self.log.faults}

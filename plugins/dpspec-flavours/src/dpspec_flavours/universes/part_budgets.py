@@ -110,7 +110,7 @@ class ByPart(_OfPart):
         if len(set(parts)) != len(parts):
             raise ParameterError("values", "name a part twice", "give each part one budget")
 
-    def check(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
         """With `otherwise`, a misspelt part would silently have the budget of all others."""
         known = self._parts(multiverse, space)
         parts = known if isinstance(known, range) else frozenset(known)

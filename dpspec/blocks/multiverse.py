@@ -95,6 +95,12 @@ class Multiverse(Promising, ABC):
     _asides = frozenset({"check", "invariants", "induced_by"})
 
 
+def shared_labels(multiverse: Multiverse, left: Dataset, right: Dataset, space: DatasetSpace) -> list[Hashable]:
+    """The labels of the universes that hold both datasets, in the order of the first: a dataset may lie in thousands."""
+    theirs = frozenset(multiverse.labels(right, space))
+    return [label for label in multiverse.labels(left, space) if label in theirs]
+
+
 @define
 class Trivial(Multiverse):
     """One universe: all of X (Bailie et al. 2024).

@@ -28,7 +28,7 @@ from dpspec.base.params import collect
 from dpspec.base.work import spend
 from dpspec.blocks.budget import Budget
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.multiverse import Multiverse, Universe, miniatures
+from dpspec.blocks.multiverse import Multiverse, Universe, miniatures, shared_labels
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace
@@ -126,8 +126,7 @@ class PrivacySpec(Showable):
             NotInUniverseError: when no universe holds both, so that nothing is promised about the pair.
         """
         first, second = self.space.dataset(left), self.space.dataset(right)
-        theirs = set(self.multiverse.labels(second, self.space))
-        shared = [universe for universe in self.multiverse.labels(first, self.space) if universe in theirs]
+        shared = shared_labels(self.multiverse, first, second, self.space)
         if not shared:
             raise NotInUniverseError(
                 "pair of datasets", "lies in no common universe, so nothing is promised about it", str(self.multiverse)

@@ -27,7 +27,7 @@ from dpspec.base.memo import memoize
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget, stands_for
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import Determination, Universe, determines
+from dpspec.blocks.multiverse import Determination, Universe, determines, shared_labels
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Nesting, listing_size, nesting_of
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Record
@@ -538,7 +538,7 @@ class ListedUniverses(Rule):
             bounds = {universe.label: premise.bound(universe) for universe in premise.multiverse.universes(premise.space)}
             for universe, left, right in pairs:
                 count += 1
-                shared = {*premise.multiverse.labels(left, premise.space)} & {*premise.multiverse.labels(right, premise.space)}
+                shared = shared_labels(premise.multiverse, left, right, premise.space)
                 allowed = after.bound(universe)
                 if not any(bounds[label] <= allowed for label in shared if label in bounds):
                     return

@@ -37,7 +37,7 @@ from dpspec.base.errors import (
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
-from dpspec.blocks.multiverse import Universe, determines
+from dpspec.blocks.multiverse import Universe, determines, shared_labels
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -277,11 +277,9 @@ class _Proof:
         held = [Universe(label=label, datasets=(found.left, found.right)) for label in self._labels(found)]
         return [(universe.label, chosen.lipschitz(budget.parameter, budget.at(universe, space))) for universe in held]
 
-    def _labels(self, found: SeenPair) -> list[object]:
+    def _labels(self, found: SeenPair) -> Sequence[object]:
         """The universes that hold both datasets of a pair."""
-        ours, theirs = (self.spec.multiverse.labels(dataset, self.spec.space) for dataset in (found.left, found.right))
-        shared = frozenset(theirs)
-        return [label for label in ours if label in shared]
+        return shared_labels(self.spec.multiverse, found.left, found.right, self.spec.space)
 
     def refutes(self, found: SeenPair) -> bool:
         """Whether a pair is beyond what the budget of its universe allows."""

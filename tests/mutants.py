@@ -73,10 +73,10 @@ MUTANTS = (
         "tests/compare/test_rules.py",
     ),
     Mutant(
-        "rules: two datasets need not share a universe",
-        "dpspec/reason/rules.py",
-        "labels(left, premise.space)} & {*",
-        "labels(left, premise.space)} | {*",
+        "multiverses: two datasets need not share a universe",
+        "dpspec/blocks/multiverse.py",
+        "labels(left, space) if label in theirs]",
+        "labels(left, space)]",
         "tests/compare/test_rules.py tests/attacks/test_hypotheses.py",
     ),
     Mutant(

@@ -68,12 +68,10 @@ def term_changes(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
     for name, one in before.items():
         other = after[name]
         if one != other:
-            keeps = _RULES[name](one, other) if one and other and name in _RULES else None
-            said = (one or "not stated", other or "not stated")
-            straddles = name == "period" and keeps is None and None not in (_length(one), _length(other))
+            keeps, reason = _RULES[name](one, other) if one and other and name in _RULES else (None, "")
             yield TermChange(
-                name=name, before=said[0], after=said[1], keeps=keeps, key=f"deployment.{name}",
-                reason=_STRADDLES if straddles else "",
+                name=name, before=one or "not stated", after=other or "not stated", keeps=keeps, key=f"deployment.{name}",
+                reason=reason,
             )  # fmt: skip
     yield from _uncovered(old, new)
 
@@ -90,26 +88,26 @@ def _uncovered(old: SpecDocument, new: SpecDocument) -> Iterator[TermChange]:
         yield TermChange(name="unaccounted", before=gone, after=come, keeps=keeps, key="unaccounted")
 
 
-def _period(before: str, after: str) -> bool | None:
-    """Whether a budget for each new period keeps the promise of the same budget for each old one.
+def _period(before: str, after: str) -> tuple[bool | None, str]:
+    """Whether a budget for each new period keeps the promise of the same budget for each old one, with the reason.
 
     It does where every old period lies within a new one, and not merely where the new one is longer: where a month ends within a
     week, the budgets of both months can be spent in that week. A number of periods, such as 14 days, begins at an unknown time,
-    and need not cut the time where another number does. Equal lengths are one period in other words. A budget that is renewed
-    earlier is a weaker promise.
+    and need not cut the time where another one does, even one as long: 7 days may begin within a week of the calendar. A budget
+    that is renewed earlier is a weaker promise.
 
-    >>> _period("week", "day"), _period("day", "month"), _period("day", "7 days"), _period("month", "year")
-    (False, True, True, True)
-    >>> _period("week", "7 days"), _period("week", "month"), _period("week", "year"), _period("14 days", "30 days")
-    (True, None, None, None)
+    >>> [_period(*pair)[0] for pair in (("week", "day"), ("day", "month"), ("day", "7 days"), ("weeks", "1 week"))]
+    [False, True, True, True]
+    >>> [_period(*pair)[0] for pair in (("week", "7 days"), ("7 days", "week"), ("week", "month"), ("14 days", "30 days"))]
+    [None, None, None, None]
     """
     one, other = _counted(before), _counted(after)
     old, new = _length(before), _length(after)
     if one is None or other is None or old is None or new is None:
-        return None
-    if (old == new and old[0] == old[1]) or (one[0] == 1 and one[1] in _CONSISTS_OF[other[1]]):
-        return True
-    return False if new[1] < old[0] else None
+        return None, ""
+    if one == other or (one[0] == 1 and one[1] in _CONSISTS_OF[other[1]]):
+        return True, ""
+    return (False, "") if new[1] < old[0] else (None, _STRADDLES)
 
 
 def _counted(period: str) -> tuple[int, str] | None:
@@ -130,14 +128,14 @@ def _length(period: str) -> tuple[int, int] | None:
     return times * least * 24, times * most * 24
 
 
-def _release(_: str, after: str) -> bool:
-    return after == "one"
+def _release(_: str, after: str) -> tuple[bool, str]:
+    return after == "one", ""
 
 
-def _trust(before: str, after: str) -> bool | None:
+def _trust(before: str, after: str) -> tuple[bool | None, str]:
     if before not in _TRUST or after not in _TRUST:
-        return None
-    return _TRUST.index(after) <= _TRUST.index(before)
+        return None, ""
+    return _TRUST.index(after) <= _TRUST.index(before), ""
 
 
 _RULES = {"period": _period, "release": _release, "trust": _trust}

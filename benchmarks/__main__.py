@@ -2,7 +2,7 @@
 
     python -m benchmarks                        every line, its growth, and the counters of work
     python -m benchmarks --only swap,topdown    some lines, by name, or by what names begin with
-    python -m benchmarks --quick                what .ci/run prints: ratios of the quick lines, in up to three rounds
+    python -m benchmarks --quick                ratios of the quick lines, in up to three rounds
     python -m benchmarks --counters             the counters alone
     python -m benchmarks --write                record the results in benchmarks/results.json
 

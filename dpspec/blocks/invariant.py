@@ -192,6 +192,10 @@ class Marginal(Invariant):
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
         return tuple(sorted(self._count(space.records(dataset, self.unit), space).items(), key=repr))
 
+    def counts_alike(self, records: tuple[Record, ...], others: tuple[Record, ...], space: DatasetSpace) -> bool:
+        """Whether the table is the same of some records of the unit as of others."""
+        return self._count(records, space) == self._count(others, space)
+
     def _count(self, records: tuple[Record, ...], space: DatasetSpace) -> Counter[Record]:
         kept, conditions = _columns(self, space)
         if conditions:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -24,12 +25,12 @@ from flint import fmpz_mat
 from dpspec.base.errors import DpspecError, ParameterError
 from dpspec.base.memo import memoize
 from dpspec.base.params import Data, Items, Pairs, Registered, collect, define
-from dpspec.base.promises import Promising, is_promised
+from dpspec.base.promises import Promising, is_a, is_promised
 from dpspec.base.work import spend
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.parts import ListedCells, listed_cells, listing_size, merged_mentions, miniature_of, own_attributes
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
 
 
 @attrs.frozen(kw_only=True)
@@ -140,8 +141,54 @@ class LevelSets(Multiverse):
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
         return (tuple(invariant.value(dataset, space) for invariant in self.invariants),)
 
+    def share_universe(self, left: Dataset, right: Dataset, space: DatasetSpace) -> bool:
+        """Whether c(x) = c(x') for all invariants; of tables of counts only what differs is counted."""
+        differences: dict[str, _Difference] = {}
+        for invariant in self.invariants:
+            if is_a(invariant, Marginal):
+                if invariant.unit not in differences:
+                    differences[invariant.unit] = _Difference.between(left, right, invariant.unit, space)
+                if not differences[invariant.unit].is_counted_alike(invariant, space):
+                    return False
+            elif invariant.value(left, space) != invariant.value(right, space):
+                return False
+        return True
+
     def __str__(self) -> str:
         return "invariants: " + "; ".join(str(invariant) for invariant in self.invariants)
+
+
+@attrs.frozen
+class _Difference:
+    """The records in which two datasets differ: c(x) - c(x') = c(x \\ x') - c(x' \\ x) for every table of counts c.
+
+    Args:
+        gone: the records of x that x' has not, as multisets.
+        come: those of x' that x has not.
+        kept: the attributes that each of them shares with the one at its place among the others.
+    """
+
+    gone: tuple[Record, ...]
+    come: tuple[Record, ...]
+    kept: frozenset[str]
+
+    @classmethod
+    def between(cls, left: Dataset, right: Dataset, unit: str, space: DatasetSpace) -> _Difference:
+        """That of two datasets in the records of a unit."""
+        ours, theirs = Counter(space.records(left, unit)), Counter(space.records(right, unit))
+        gone, come = tuple((ours - theirs).elements()), tuple((theirs - ours).elements())
+        if len(gone) != len(come):
+            return cls(gone, come, frozenset())
+        same = (a.name for place, a in enumerate(space.attributes_of(unit)) if all(
+            before[place] == after[place] for before, after in zip(gone, come, strict=True)
+        ))  # fmt: skip
+        return cls(gone, come, frozenset(same))
+
+    def is_counted_alike(self, table: Marginal, space: DatasetSpace) -> bool:
+        """Whether a table of counts is the same on both datasets."""
+        if self.kept.issuperset(table.attributes) and all(attribute in self.kept for attribute, _ in table.where):
+            return len(self.gone) == len(self.come)
+        return table.counts_alike(self.gone, self.come, space)
 
 
 @define

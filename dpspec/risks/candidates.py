@@ -36,7 +36,7 @@ from dpspec.base.errors import (
 from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, number
 from dpspec.base.memo import is_hashable, key_of, memoize
 from dpspec.blocks.invariant import Invariant
-from dpspec.blocks.multiverse import Multiverse, Universe
+from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
@@ -604,7 +604,7 @@ def measured_datasets(spec: PrivacySpec) -> MeasuredDatasets:
 
 def _sharing(spec: PrivacySpec) -> Callable[[Dataset, Dataset], object]:
     """Whether some universe holds both datasets, the labels of each looked up once; as the multiverse answers it by itself."""
-    if type(spec.multiverse).share_universe is not Multiverse.share_universe:
+    if type(spec.multiverse).share_universe not in (Multiverse.share_universe, LevelSets.share_universe):
         return lambda left, right: spec.multiverse.share_universe(left, right, spec.space)
     return Allowed(spec).share
 

@@ -30,7 +30,7 @@ import contextlib
 import itertools
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
 import attrs
@@ -389,7 +389,7 @@ class _EachCategory:
         which those belong that are equally often in both datasets of every pair."""
         may_cross = len(spec.multiverse.induced_by() or ()) > 1
         found, latest, unit = list[Pair](), dict[Hashable, Record](), spec.space.units[0]
-        families = tuple(self._others)
+        families = tuple(self._families)
         most = max(FEW_EXCHANGED, MOST_EXCHANGES // max(1, len(self.records)))
         for place, (before, record) in enumerate(itertools.pairwise((*self.records[:1], *self.records))):
             pairs = list(itertools.islice(self._replaced(record, before, latest, spec), 1))
@@ -414,15 +414,15 @@ class _EachCategory:
         for gone in ((), (first,), (near,), (before,)):
             yield from self._beside(gone, (record,), spec)
 
-    def _exchanged(self, record: Record, chosen: Sequence[frozenset[str]], spec: PrivacySpec) -> Iterator[Pair]:
+    def _exchanged(self, record: Record, chosen: Sequence[tuple[int, ...]], spec: PrivacySpec) -> Iterator[Pair]:
         """For some attributes a pair in which a record exchanges it with one that differs in all, or in this and another one."""
-        other, families = self._other_than(record), tuple(self._others)
-        for names in chosen:
-            after = self._mixed(record, other, names)
-            rest = [more for more in families if more != names]
-            for more in (frozenset[str]().union(*rest), *rest[:MOST_TRIED]):
-                before = record, self._mixed(after, other, more)
-                pairs = list(self._beside(before, (after, self._mixed(record, other, more)), spec))
+        other, families = self._other_than(record), tuple(self._families)
+        for places in chosen:
+            after = _mixed(record, other, places)
+            rest = [more for more in families if more != places]
+            for more in (tuple(itertools.chain(*rest)), *rest[:MOST_TRIED]):
+                before = record, _mixed(after, other, more)
+                pairs = list(self._beside(before, (after, _mixed(record, other, more)), spec))
                 yield from pairs
                 if pairs:
                     break
@@ -435,20 +435,17 @@ class _EachCategory:
 
     def _other_than(self, record: Record) -> Record:
         """A record that shares no category with another one, but those that all records have."""
-        chosen = self.records[0]
-        for names, other in self._others.items():
-            if self._mixed(chosen, record, names) == chosen:
-                chosen = self._mixed(chosen, other, names)
-        return chosen
-
-    def _mixed(self, record: Record, other: Record, names: frozenset[str]) -> Record:
-        """A record with some attributes of another one."""
-        values = zip(record, other, self.attributes, strict=True)
-        return tuple(theirs if a.name in names else ours for ours, theirs, a in values)
+        chosen = list(self.records[0])
+        for places, other in self._families.items():
+            if all(chosen[place] == record[place] for place in places):
+                for place in places:
+                    chosen[place] = other[place]
+        return tuple(chosen)
 
     @cached_property
-    def _others(self) -> dict[frozenset[str], Record]:
-        """For each attribute that lies in no other one, with those within it, a record that has others than the first one."""
+    def _families(self) -> dict[tuple[int, ...], Record]:
+        """For the places of each attribute that lies in no other one, and of those within it, a record that has others there than
+        the first one."""
         owner, first = dict[str, str](), self.records[0]
         for a in self.attributes:
             owner[a.name] = a.name if a.within is None else owner[a.within]
@@ -460,10 +457,15 @@ class _EachCategory:
             """Only the attributes of the family are read: there may be a thousand families."""
             return (record for record in self.records if any(record[place] != first[place] for place in places))
 
-        return {
-            frozenset(self.attributes[place].name for place in places): next(others(places), first)
-            for places in families.values()
-        }
+        return {tuple(places): next(others(places), first) for places in families.values()}
+
+
+def _mixed(record: Record, other: Record, places: Iterable[int]) -> Record:
+    """A record with some entries of another one."""
+    mixed = list(record)
+    for place in places:
+        mixed[place] = other[place]
+    return tuple(mixed)
 
 
 def _record_with(attributes: Sequence[Attribute], varied: Attribute, place: int) -> Record:

@@ -20,6 +20,7 @@ def few(domain):
     return (Attribute(name="a", count=domain),)
 
 
+@pytest.mark.slow
 @given(st.data(), st.sampled_from([1, 5, 1 << 17, 1 << 40]), st.sampled_from([0, 1 << 16]), st.sampled_from([0, 1 << 26]))
 @settings(max_examples=200, deadline=None)
 def test_counts_do_not_depend_on_batches_or_counters(data, domain, always_dense, most_dense):

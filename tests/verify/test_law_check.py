@@ -648,10 +648,10 @@ def test_exchanges_of_many_attributes_are_few_and_change_each_record() -> None:
 def test_of_many_attributes_only_those_of_a_family_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """A record that differs in one attribute is looked for among thousands, for each of a thousand attributes."""
     calls = []
-    mixed = law_check._EachCategory._mixed
-    monkeypatch.setattr(law_check._EachCategory, "_mixed", lambda *given: calls.append(1) or mixed(*given))
+    mixed = law_check._mixed
+    monkeypatch.setattr(law_check, "_mixed", lambda *given: calls.append(1) or mixed(*given))
     space = UnorderedRecords(attributes=tuple(Attribute(name=f"a{place}", count=3) for place in range(60)))
-    found = law_check._EachCategory.of(space, 1)._others
+    found = law_check._EachCategory.of(space, 1)._families
     assert not calls
     first = next(iter(found.values()))
     assert [sum(a != b for a, b in zip(record, first, strict=True)) for record in list(found.values())[1:]] == [2] * 59

@@ -116,9 +116,9 @@ def pytest_collection() -> Iterator[object]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what lies outside a spread as slow; then leave out what the profile does not run."""
-    for item in outside_spreads(items):
-        item.add_marker(pytest.mark.slow)
+    """Mark what lies outside a spread as slow or long; then leave out what the profile does not run."""
+    for item, mark in outside_spreads(items):
+        item.add_marker(mark)
     unwanted = LEFT_OUT[config.getoption("--profile")]
     left_out = [item for item in items if any(item.get_closest_marker(mark) for mark in unwanted)]
     if left_out and not config.getoption("--references"):
@@ -127,8 +127,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in gone]
 
 
-def outside_spreads(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
-    """The items of tests marked spread(size) that are not among the `size` kept ones of their test.
+def outside_spreads(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """The items of tests marked spread(size) that are not among the `size` kept ones of their test, each with its mark: slow; of
+    spread(size, slow=number) only so many are, and those after them are long.
 
     The digest of its name chooses an item: the same ones on every machine, of all values of all parameters alike, and a new
     parameter moves few of the others.
@@ -140,7 +141,9 @@ def outside_spreads(items: Iterable[pytest.Item]) -> Iterator[pytest.Item]:
     for members in tests.values():
         marker = members[0].get_closest_marker("spread")
         size = marker.args[0] if marker else 0
-        yield from sorted(members, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())[size:]
+        slow = marker.kwargs.get("slow", len(members)) if marker else 0
+        ordered = sorted(members, key=lambda item: hashlib.sha256(item.nodeid.encode()).digest())
+        yield from ((item, "slow" if place < slow else "long") for place, item in enumerate(ordered[size:]))
 
 
 def covered(items: Iterable[pytest.Item]) -> dict[str, list[str]]:

@@ -117,6 +117,7 @@ def check_one(seed: int) -> None:
         assert epsilon_shown(steps, one, other) <= upper * (1 + 1e-9) + 1e-9, (steps, one, other, neighbours)
 
 
+@pytest.mark.spread(30)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_compositions_are_never_below_what_two_datasets_show(seed: int) -> None:
     check_one(seed)
@@ -127,7 +128,7 @@ def blocks(slow: int, long: int) -> list[object]:
     return [pytest.param(block, marks=pytest.mark.slow if block < slow else pytest.mark.long) for block in range(long)]
 
 
-@pytest.mark.parametrize("block", blocks(8, 40))
+@pytest.mark.parametrize("block", blocks(4, 40))
 def test_two_thousand_random_compositions(block: int) -> None:
     for seed in range(1_000 + 50 * block, 1_000 + 50 * (block + 1)):
         check_one(seed)

@@ -107,6 +107,7 @@ def of_project(
     (folder / "fake").mkdir(exist_ok=True)
 
 
+@pytest.mark.slow
 def test_every_part_of_the_installation_counts(tmp_path, monkeypatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     of_project(tmp_path)

@@ -63,8 +63,8 @@ def ran(place: Path, words: list[str]) -> tuple[int, str, str, dict[str, bytes]]
     return done.exit_code, done.stdout, done.stderr, written
 
 
-SLOW = {"check-json", "lint", "lint-missing", "compare", "compare-twice", "report", "site", "catalogue"}
-"""One form of each command; the others are long."""
+SLOW = {"check-json", "lint-missing", "compare", "site"}
+"""One form of some commands; the others are long."""
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow if n in SLOW else pytest.mark.long) for n in COMMANDS])

@@ -402,6 +402,7 @@ def filled(language):
     }
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(("language", "least"), [("en", 80), ("de", 65), ("fr", 85)])
 def test_the_public_reads_plain_words(language, least):
     parts = filled(language)
@@ -440,6 +441,7 @@ def test_no_table_has_a_number_where_none_is_published(run, tmp_path, command):
     assert (found.code, found.err) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_numbers_of_a_table_are_those_of_risk(run, specs, households):
     """Where budgets differ by universe there is no number without a table; with one, it is that of `risk`."""
     without = run("explain", specs / SWAP, "--audience", "public")

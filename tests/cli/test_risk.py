@@ -91,6 +91,7 @@ def swapping(specs, tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_swap_has_numbers_of_its_own_where_no_dataset_can_be_listed(run, swapping):
     ran = run("risk", swapping, "--attacker", "tester", "--set", "distance=2", "--verbose")
     assert ran.code == 1  # no swap at this rate keeps one number for strata of every size

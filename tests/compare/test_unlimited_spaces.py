@@ -116,6 +116,7 @@ def wrongly_answered(name: str, standards: list[tuple[Any, Any]]) -> list[str]:
     return found
 
 
+@pytest.mark.spread(10)
 @pytest.mark.parametrize("name", DISTANCES)
 def test_a_large_budget_is_separated_from_a_tiny_one_of_the_next_standard(name) -> None:
     """By default a few standards; another distance begins with another one."""
@@ -124,12 +125,12 @@ def test_a_large_budget_is_separated_from_a_tiny_one_of_the_next_standard(name) 
     assert wrongly_answered(name, list(itertools.pairwise(chosen))) == []
 
 
-@pytest.mark.parametrize("third", [pytest.param(n, marks=pytest.mark.long if n else pytest.mark.slow) for n in range(3)])
+@pytest.mark.parametrize("part", [pytest.param(n, marks=pytest.mark.long if n else pytest.mark.slow) for n in range(6)])
 @pytest.mark.parametrize("name", DISTANCES)
-def test_every_standard_is_separated_from_every_other_under_every_distance(name, third) -> None:
-    """A third of the pairs in the slow run, another one under the next distance; all of them in the long one."""
-    begin = list(DISTANCES).index(name) + third
-    pairs = [(one, other) for place, one in enumerate(STANDARDS) for other in STANDARDS[(begin + place) % 3 :: 3]]
+def test_every_standard_is_separated_from_every_other_under_every_distance(name, part) -> None:
+    """A sixth of the pairs in the slow run, another one under the next distance; all of them in the long one."""
+    begin = list(DISTANCES).index(name) + part
+    pairs = [(one, other) for place, one in enumerate(STANDARDS) for other in STANDARDS[(begin + place) % 6 :: 6]]
     assert wrongly_answered(name, pairs) == []
 
 

@@ -22,6 +22,10 @@ def test_long(): pass
 @pytest.mark.spread(2)
 @pytest.mark.parametrize("value", range(6))
 def test_of_many(value): pass
+
+@pytest.mark.spread(1, slow=2)
+@pytest.mark.parametrize("value", range(7))
+def test_of_very_many(value): pass
 """
 
 
@@ -38,10 +42,10 @@ def project(pytester):
 @pytest.mark.parametrize(
     ("options", "run", "left_out"),
     [
-        ((), 1 + 2, 1 + 1 + 4),
-        pytest.param(("--profile", "slow"), 1 + 1 + 6, 1, marks=pytest.mark.slow),
-        (("--profile", "slow", "-m", "slow"), 1 + 4, 1 + 1 + 2),
-        pytest.param(("--profile", "long"), 1 + 1 + 1 + 6, 0, marks=pytest.mark.slow),
+        ((), 1 + 2 + 1, 1 + 1 + 4 + 6),
+        pytest.param(("--profile", "slow"), 1 + 1 + 6 + 3, 1 + 4, marks=pytest.mark.slow),
+        (("--profile", "slow", "-m", "slow"), 1 + 4 + 2, 1 + 1 + 2 + 5),
+        pytest.param(("--profile", "long"), 1 + 1 + 1 + 6 + 7, 0, marks=pytest.mark.slow),
     ],
 )
 def test_each_profile_runs_its_tests(project, options, run, left_out):

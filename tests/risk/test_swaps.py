@@ -168,6 +168,7 @@ def neyman_pearson(null: dict, alternative: dict, level: Fraction) -> Fraction:
     return power
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
     [{"attacker": "tester"}, pytest.param({"exchange": ["county"]}, marks=pytest.mark.slow)],

@@ -60,6 +60,7 @@ def test_what_is_left_is_spent_exactly(tmp_path, name):
     assert dp.verify(found.mechanism, found.spec).outcome is Outcome.VERIFIED
 
 
+@pytest.mark.slow
 def test_the_noise_is_no_wider_than_needed(tmp_path):
     """Of ratio e^-(1 - ln 2): what is found is at most so much wider as the search is precise."""
     account = Account.create(tmp_path / "a.db", spec("pure", epsilon="1"))
@@ -120,6 +121,7 @@ def test_noise_that_cannot_be_wider_is_an_error(tmp_path):
         fitted(account, release("pure", dp.random_rounding(tables=[["colour"]], base=3), epsilon="1"))
 
 
+@pytest.mark.slow
 def test_a_release_fits_itself_into_the_account(tmp_path, run):
     account = Account.create(tmp_path / "a.db", spec("pure", epsilon="1"))
     file, table = tmp_path / "week.dpspec.toml", tmp_path / "t.csv"

@@ -182,11 +182,13 @@ def test_a_connection_that_is_cut_leaves_a_whole_charge_or_none(url, write, monk
     assert account.charge(week).number == 2
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_at_any_statement_leaves_a_whole_charge_or_none(url, write):
     Account.create(url, write("year", epsilon="1000"), as_promised=True)
     check_every_end(url, write("week", epsilon="1/2"))
 
 
+@pytest.mark.slow
 def test_processes_together_never_exceed_the_cap(url, write):
     Account.create(url, write("year", epsilon="6"), as_promised=True)
     check_many(url, write("week", epsilon="1/2"), Fraction(6))

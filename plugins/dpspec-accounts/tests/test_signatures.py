@@ -95,6 +95,7 @@ def test_a_forger_signs_with_a_key_of_his_own(signed, tmp_path, run):
     assert "is that of another key" in run("account", "verify", export, "--signed-by", public).err
 
 
+@pytest.mark.slow
 def test_random_changes_of_a_signed_export_are_all_refused(signed, run):
     """400 changes of one character, of which those that leave the data as they are do not count."""
     export, public = signed

@@ -166,6 +166,7 @@ def other_value(value: Any, generator: random.Random) -> Any:
     return "x" if value is None else None
 
 
+@pytest.mark.slow
 def test_no_field_can_be_changed(made: tuple[Path, Path, Path], tmp_path: Path, judged_once: None) -> None:
     """Every field in turn, with the old digest and with one that fits: more than 200 tampered certificates, none accepted."""
     _, out, path = made

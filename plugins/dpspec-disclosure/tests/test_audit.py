@@ -129,7 +129,7 @@ def checked(found: AuditedTables, folder: Path) -> list:
 
 
 @pytest.mark.parametrize(("batch", "count"), [
-    (0, 10), *(pytest.param(batch, 50, marks=pytest.mark.slow if batch < 4 else pytest.mark.long) for batch in range(10)),
+    (0, 10), *(pytest.param(batch, 50, marks=pytest.mark.slow if batch < 2 else pytest.mark.long) for batch in range(10)),
 ])  # fmt: skip
 def test_random_publications_against_enumeration(batch, count, tmp_path):
     """Ten batches of fifty: one-way to three-way tables, linked, with a hierarchy, suppressed, rounded, perturbed, in bands."""
@@ -158,6 +158,7 @@ def test_random_publications_against_enumeration(batch, count, tmp_path):
     assert known > count / 5
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize(("later", "most"), [("same", 0), ("grows", None), ("changes=1", 1), ("any", None)])
 def test_two_releases_against_enumeration(later, most, tmp_path):
     """Twelve random pairs of releases of a two-by-two table each, every pair of tables listed."""

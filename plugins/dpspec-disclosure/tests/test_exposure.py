@@ -191,13 +191,14 @@ def check(seed):
     return undecided, found.all_but.undecided
 
 
+@pytest.mark.spread(2)
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_small_tables_by_enumeration(first):
     found = [check(seed) for seed in range(first, first + 50)]
     assert sum(cells for cells, _ in found) == 0, "small tables leave nothing undecided"
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=4)
 @pytest.mark.parametrize("first", range(1_000, 3_000, 200))
 def test_many_small_tables_by_enumeration(first):
     for seed in range(first, first + 200):

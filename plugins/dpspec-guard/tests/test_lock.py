@@ -204,6 +204,7 @@ def test_the_lock_is_one_sorted_line_for_each_file(place):
     assert (place / "dpspec.lock").read_text().splitlines()[1:] == first.splitlines()[1:]
 
 
+@pytest.mark.spread(1)
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_another_process_writes_the_same_lines(place, seed):
     dp.lock("specs")
@@ -353,9 +354,9 @@ def edited(text, draw):
     return text[: found.start()] + other[0] + text[found.end() :]
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize("base", [
-    pytest.param(path, marks=pytest.mark.slow if name in ("blowfish", "bootstrap-dp") else (), id=name)
+    pytest.param(path, marks=pytest.mark.long if name in ("blowfish", "bootstrap-dp") else (), id=name)
     for path in SMALL for name in [path.name.partition(".")[0]]
 ])  # fmt: skip
 def test_random_edits_that_change_a_result_are_found(base, tmp_path, monkeypatch):

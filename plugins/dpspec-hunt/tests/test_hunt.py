@@ -85,7 +85,7 @@ def repository(tmp_path):
 
 
 @needs_jail
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=4)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_right_function_is_verified_and_one_mistake_refutes_it(repository, tmp_path, name):
     """The written tests pass and fail as the verdicts say."""
@@ -153,6 +153,7 @@ def test_exit_codes(repository):
     assert hunt(target).exit_code == 5
 
 
+@pytest.mark.slow
 @needs_jail
 @pytest.mark.usefixtures("checked_once")
 def test_answers(repository, tmp_path):

@@ -36,6 +36,7 @@ def found_in(folder, source):
     return {one.plan.drawing.name: one for one in hunt(folder, yes=True, seconds=5).value.functions}
 
 
+@pytest.mark.slow
 def test_values_that_matter(tmp_path):
     found = found_in(tmp_path, SOURCE)
     assert found["adults"].outcome == "verified"

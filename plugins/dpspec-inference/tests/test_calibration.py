@@ -38,12 +38,14 @@ def test_posteriors_are_calibrated(model, released, simulations):
         assert one.p_value > 0.01, one.name
 
 
+@pytest.mark.spread(1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "released"), [p for p in EXAMPLES if p.id in {"proportion-1", "block-count-0", "universe-0"}])
 def test_posteriors_of_quick_models_are_calibrated(model, released):
     assert all(one.p_value > 0.01 for one in calibration(model, released, simulations=100, seed=5))
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 def test_a_wrong_prior_or_law_is_seen():
     """Draws from one prior or law, the posterior under another: 300 simulations are far beyond 1 %."""

@@ -81,6 +81,7 @@ def test_the_accuracy_of_noise_follows_from_the_specification(tmp_path, text, ma
     assert "within its margin of the true one" in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.statistical
 @pytest.mark.parametrize("text", [GEOMETRIC, pytest.param(DISCRETE, marks=pytest.mark.slow)])
 def test_margins_cover_as_often_as_is_said(tmp_path, text):

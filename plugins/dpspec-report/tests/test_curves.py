@@ -277,6 +277,7 @@ def test_a_delta_that_never_falls_ends_where_floats_do():
     assert own.top[-1][0] == 512
 
 
+@pytest.mark.slow
 def test_an_epsilon_whose_exponential_is_no_float_has_steps(tmp_path):
     path = written(tmp_path, budget="[budget]\nrho = 600\n", output='[output_divergence]\ntype = "d-nor"\n')
     top = lines(path, "profile")["allowed"].top

@@ -72,6 +72,7 @@ def test_seven_designs_are_judged_on_data_of_any_size(studied, place):
         assert dp.check(place / "out" / "specifications" / f"{name}.dpspec.toml")
 
 
+@pytest.mark.slow
 def test_the_files_that_are_written_and_who_can_open_them(studied, place):
     out = place / "out"
     assert {path.name for path in out.iterdir()} == {

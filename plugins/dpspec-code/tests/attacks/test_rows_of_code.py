@@ -162,7 +162,7 @@ def judged(count, seed, width, folder):
 
 
 @pytest.mark.parametrize("width", sorted(ROWS))
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
 def test_what_is_read_off_rows_is_what_they_do(seed, width, tmp_path):
     count = {1: 60, 2: 600, 3: 4_000}[seed]
     read = judged(count, seed, width, tmp_path)

@@ -77,7 +77,7 @@ NEEDLES = {
 }
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "all values" else name for name in NEEDLES]
 )
@@ -188,8 +188,7 @@ def test_weights_that_no_double_holds_are_told(way, last):
     assert [notice.code for notice in told.findings] == ["breaks"]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("way", [0, 2])
+@pytest.mark.parametrize("way", [pytest.param(0, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.long)])
 def test_weights_that_no_double_holds_refute_a_claim_about_doubles_alone(way):
     assert refute(weights(1.0)[way], FADING, draws=40_000, bits=True).outcome is Outcome.REFUTED
 

@@ -319,7 +319,7 @@ class Copying(Forgetful):
 STRANGERS = (Forgetful, Evolving, Narrowing, Restating, Anew, Signed, Copying)
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("kind", STRANGERS)
 def test_a_stranger_who_forgets_numbers_of_records_proves_nothing(kind: Any) -> None:
     """Alone, around and inside what knows of them."""

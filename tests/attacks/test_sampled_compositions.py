@@ -117,7 +117,7 @@ def check_one(seed: int) -> None:
         assert epsilon_shown(steps, one, other) <= upper * (1 + 1e-9) + 1e-9, (steps, one, other, neighbours)
 
 
-@pytest.mark.spread(30)
+@pytest.mark.spread(30, slow=30)
 @pytest.mark.parametrize("seed", range(60))
 def test_random_compositions_are_never_below_what_two_datasets_show(seed: int) -> None:
     check_one(seed)

@@ -402,7 +402,7 @@ def filled(language):
     }
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize(("language", "least"), [("en", 80), ("de", 65), ("fr", 85)])
 def test_the_public_reads_plain_words(language, least):
     parts = filled(language)

@@ -324,7 +324,7 @@ SETTINGS = {
 }
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(5, slow=6)
 @pytest.mark.parametrize("name", ATTACKERS)
 def test_every_attacker_answers_or_says_why_not(run, response, name):
     settings = [part for setting in SETTINGS.get(name, ()) for part in ("--set", setting)]

@@ -189,7 +189,7 @@ def satisfied(premise: PrivacySpec, count: int, seed: object) -> Iterator[tuple[
             return
 
 
-@pytest.mark.spread(15)
+@pytest.mark.spread(15, slow=15)
 @pytest.mark.parametrize(("rule", "place"), [place for place in PLACES if place[0] != "equal-laws"])
 def test_no_mechanism_contradicts_what_a_rule_derives(rule: str, place: int, mechanisms: int) -> None:
     premise, goal = CASES[rule][place]
@@ -408,7 +408,7 @@ CONVERSIONS = [rule for rule in RULES if isinstance(rule, Conversion) and {rule.
 ONE_BIT = BitVectors(length=1)
 
 
-@pytest.mark.spread(24)
+@pytest.mark.spread(24, slow=24)
 @pytest.mark.parametrize("rule", CONVERSIONS, ids=lambda rule: rule.name)
 def test_no_mechanism_contradicts_a_conversion(rule: Conversion, request: pytest.FixtureRequest) -> None:
     """On two neighbours, from the divergence of a random mechanism to every divergence that the conversion leads to."""

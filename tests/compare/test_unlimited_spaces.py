@@ -116,7 +116,7 @@ def wrongly_answered(name: str, standards: list[tuple[Any, Any]]) -> list[str]:
     return found
 
 
-@pytest.mark.spread(10)
+@pytest.mark.spread(10, slow=10)
 @pytest.mark.parametrize("name", DISTANCES)
 def test_a_large_budget_is_separated_from_a_tiny_one_of_the_next_standard(name) -> None:
     """By default a few standards; another distance begins with another one."""

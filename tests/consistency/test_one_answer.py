@@ -40,7 +40,7 @@ def marked(name: str) -> Any:
     return pytest.param(name, marks=pytest.mark.long if is_long else pytest.mark.slow)
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=60)
 @pytest.mark.parametrize("name", [marked(name) for name in FILES])
 def test_all_commands_agree_about_a_file(name: str) -> None:
     with shared_answers():

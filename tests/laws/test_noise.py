@@ -441,7 +441,7 @@ def staircase_mass(t, center, width, inner, epsilon):
     return math.exp(-epsilon * (distance // width + (distance % width >= inner)))
 
 
-@pytest.mark.spread(8)
+@pytest.mark.spread(8, slow=8)
 @pytest.mark.parametrize("shape", [(3, 1), (5, 3), (4, 4), (1, 1)])
 @pytest.mark.parametrize("shift", [1, 2, 5, 11])
 def test_whole_staircases_against_sums(shape, shift):

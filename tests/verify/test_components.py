@@ -213,7 +213,7 @@ CASES: dict[str, tuple[list[Marginal], int]] = {
 }
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(4, slow=4)
 @pytest.mark.parametrize("name", CASES)
 def test_the_constant_of_many_attributes_is_found_and_attained(name: str) -> None:
     tables, cells = CASES[name]

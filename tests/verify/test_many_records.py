@@ -45,7 +45,7 @@ LOSS = math.log1p((math.e**2 - 1) / 1000)
 """One record of a thousand that are drawn moves two counts by one each: ln(1 + (e^2 - 1)/1000)."""
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("records", [1_000, 20_000, 100_000, 1_000_000, NATION])
 def test_a_sample_of_one_in_a_thousand_loses_the_same_from_any_number_of_records(records: int) -> None:
     found = proved(drawn(records // 1_000), claim(records, epsilon="1/100"))

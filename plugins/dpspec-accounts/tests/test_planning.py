@@ -56,7 +56,7 @@ def calendar(seed, size):
     ]
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(5, slow=5)
 @pytest.mark.parametrize("objective", ["weighted", "largest"])
 @pytest.mark.parametrize("name", STANDARDS)
 def test_no_split_has_a_smaller_error(name, objective):

@@ -63,7 +63,7 @@ def chargeable(frame):
     return found
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("standard", CAPS)
 def test_amounts_add_up_to_the_ledger_of_all_charges(standard):
     """Of ten random lists of charges in every standard that the account takes."""

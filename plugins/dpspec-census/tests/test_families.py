@@ -169,7 +169,7 @@ def above_the_optimum(family, rows, kept, x):
     return float((gradient * x).sum() - best.fun)
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=6)
 @pytest.mark.parametrize("seed", range(12))
 def test_a_pass_is_the_optimum_of_its_answers_and_keeps_those_before(seed):
     """The total, then the answers by kind, then the detailed ones."""

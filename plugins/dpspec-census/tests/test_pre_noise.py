@@ -76,7 +76,7 @@ def test_the_law_is_that_of_both_steps(records: list[tuple[str, str]], noise: st
     assert {outcome: law.probability(outcome) for outcome in law.support} == expected
 
 
-@pytest.mark.spread(8)
+@pytest.mark.spread(8, slow=8)
 @pytest.mark.parametrize(
     "swap",
     [

@@ -84,7 +84,7 @@ def test_repeated_values_tell_less(derange: bool) -> None:
                         assert one.hockey_stick(exact.number(epsilon)).upper <= whole.hockey_stick(exact.number(epsilon)).lower
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(5, slow=5)
 @pytest.mark.parametrize("derange", [True, False])
 @pytest.mark.parametrize("rate", ["1/1000", "1/20", "1/2", "9/10", "48/49"])
 def test_the_enclosure_holds_the_exact_law(rate: str, derange: bool) -> None:

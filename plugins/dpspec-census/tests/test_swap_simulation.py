@@ -27,7 +27,7 @@ def cells_of(records) -> Counter:
     return Counter(((rest,), (place,)) for rest, place in records)
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("rate", ["1/5", "9/10", "1"])
 def test_four_counts_have_the_law_of_the_swap(kind, rate) -> None:
@@ -46,7 +46,7 @@ def test_four_counts_have_the_law_of_the_swap(kind, rate) -> None:
     assert distance < 0.03, distance  # about 0.01 is expected for up to 40 outcomes; the seed is fixed
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_transposed_stratum_has_the_same_law(kind) -> None:
     """Rest values and swap values may change their parts: the inverse of a derangement is one."""
@@ -58,7 +58,7 @@ def test_a_transposed_stratum_has_the_same_law(kind) -> None:
     assert means[0][[0, 1, 3, 2]] == pytest.approx(means[1], abs=0.15)
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_simulated_power_is_below_the_exact_one(kind) -> None:
     """Of tables whose laws can be listed: at most the largest power against any exchange (with confidence; the seed is fixed)."""

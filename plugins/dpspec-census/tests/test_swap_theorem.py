@@ -50,7 +50,7 @@ def is_true(size, rate, form="s23-full"):
     return 1 + 2 * size / o + size * (size - 1) / o**2 <= max(o, (size + 1) / o) ** 2
 
 
-@pytest.mark.spread(24)
+@pytest.mark.spread(24, slow=24)
 @pytest.mark.parametrize("rate", ["9/10", "59/100", "3/4", "1/2"])
 @pytest.mark.parametrize("size", [4, 5, 6, 7, 8, 9, 10, 50, 72, 73, 74, 1000])
 def test_a_space_of_one_size_has_a_verdict_and_it_is_the_true_one(size, rate):

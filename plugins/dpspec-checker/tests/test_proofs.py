@@ -72,7 +72,7 @@ EVERY = [f"{folder}/{path.name.removesuffix('.dpspec.toml')}" for folder in ("me
 QUICK = [name for name in EVERY if not name.startswith("census-2020/pl-persons")]
 
 
-@pytest.mark.spread(12)
+@pytest.mark.spread(12, slow=12)
 @pytest.mark.parametrize("name", [
     *(pytest.param(name, marks=pytest.mark.slow) if name == "mechanisms/first-above" else name for name in FALSIFIED),
     "mechanisms/rounded-afterwards",
@@ -552,7 +552,7 @@ def recheck(name: str, tmp_path: Path, text: str = "") -> dict[str, Any]:
     return result["proofs"][0]  # type: ignore[no-any-return]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize("name", UNCHECKED)
 def test_what_is_not_rechecked_is_listed_as_believed_by_name(name: str, tmp_path: Path) -> None:
     proof = recheck(name, tmp_path)

@@ -243,7 +243,7 @@ def assert_every_change_is_found(name: str, folder: Path, step: int = 1) -> Coun
     return counted
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", DEFAULT)
 def test_every_field_is_recomputed_or_listed(name: str, step: int, tmp_path: Path) -> None:

@@ -114,7 +114,7 @@ ACTS: dict[str, Callable[[str], Any]] = {
 }
 
 
-@pytest.mark.spread(12)
+@pytest.mark.spread(12, slow=12)
 @pytest.mark.parametrize("name", list(ACTS))
 @pytest.mark.parametrize("quietly", [False, True])
 def test_a_function_that_does_more_than_to_return_is_bad_input(name: str, quietly: bool, tmp_path: Path, spec: Any) -> None:

@@ -41,7 +41,7 @@ STYLES = {
 }
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=6)
 @pytest.mark.parametrize("style", STYLES)
 def test_the_recorded_event_has_the_recorded_probabilities(style):
     spec = bits_spec(1)

@@ -166,7 +166,7 @@ def outcome(run: Any, claim: Path, function: str, *options: str) -> tuple[int, s
     return ran.code, " ".join(text.split())
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=8)
 @pytest.mark.parametrize("name", some(
     ENDS, "sys.exit", "os._exit 0", "SIGKILL", "KeyboardInterrupt", "text that raises", "finaliser", "timer",
     "descriptor of the parent", "kills its parent", "exec", "closes all files", "forges a verdict",
@@ -180,7 +180,7 @@ def test_a_module_that_ends_its_process_has_no_verdict(run, response, written, c
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(5, slow=5)
 @pytest.mark.parametrize("name", PATCHES)
 def test_a_module_that_patches_what_dpspec_computes_with_is_named(run, response, written, name):
     module = written(before=PATCHES[name])
@@ -228,7 +228,7 @@ CALLED = [name for name in ENDS if name not in ("closes all files", "os._exit 1"
 """What ends a process by other means than one that is tried already: a call is made in the process that is tested above."""
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(4, slow=8)
 @pytest.mark.parametrize("name", some(
     CALLED, "os._exit 0", "SIGKILL", "KeyboardInterrupt", "text that raises", "thread", "kills its parent", "forges a verdict",
 ))  # fmt: skip

@@ -283,7 +283,7 @@ def bracket(function, blocks, draws):
     return float(found.budget.lower), float(found.budget.upper)
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("function", [each_count, capped, each_response, first_bit, histogram])
 def test_the_bracket_is_the_least_budget(function):
     blocks, known = KNOWN[function]

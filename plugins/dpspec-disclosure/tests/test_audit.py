@@ -158,7 +158,7 @@ def test_random_publications_against_enumeration(batch, count, tmp_path):
     assert known > count / 5
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize(("later", "most"), [("same", 0), ("grows", None), ("changes=1", 1), ("any", None)])
 def test_two_releases_against_enumeration(later, most, tmp_path):
     """Twelve random pairs of releases of a two-by-two table each, every pair of tables listed."""

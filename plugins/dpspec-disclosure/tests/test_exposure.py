@@ -191,7 +191,7 @@ def check(seed):
     return undecided, found.all_but.undecided
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize("first", range(0, 200, 50))
 def test_small_tables_by_enumeration(first):
     found = [check(seed) for seed in range(first, first + 50)]

@@ -131,7 +131,7 @@ def test_what_is_suppressed_is_counted_and_not_taken_for_nothing(files):
     assert "cells left out" in ask(files, "hidden", exchange="town", metric="mae")
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(4, slow=4)
 @pytest.mark.parametrize("metric", ["mae", "rmse", "max"])
 @pytest.mark.parametrize("name", ["noise", "gauss", "round"])
 def test_exact_errors_agree_with_releases(files, name, metric):

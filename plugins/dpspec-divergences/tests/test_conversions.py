@@ -78,7 +78,7 @@ def pairs(name: str, count: int):
         yield random_law(source, turn % 4 != 0), random_law(source, turn % 4 != 0)
 
 
-@pytest.mark.spread(7)
+@pytest.mark.spread(7, slow=31)
 @pytest.mark.parametrize("name", CLASS_WIDE)
 def test_no_finite_mechanism_violates_it(name):
     arrow = CLASS_WIDE[name]

@@ -124,7 +124,7 @@ def test_the_direction_decides(name):
     assert (forward.is_symmetric, backward.is_symmetric, both.is_symmetric) == (False, False, True)
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=4)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "kl"])
 @pytest.mark.parametrize(
     "pair", [(GaussianLaw(0, 2), GaussianLaw(1, 2)), (LaplaceLaw(0, 1), LaplaceLaw(1, 1))], ids=["gaussian", "laplace"]

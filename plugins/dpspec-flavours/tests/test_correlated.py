@@ -60,7 +60,7 @@ def test_the_square_root_is_one() -> None:
             assert abs(entry - (1 if j <= i else 0)) < F(1, 10**14)
 
 
-@pytest.mark.spread(7)
+@pytest.mark.spread(7, slow=12)
 @pytest.mark.parametrize("seed", range(40))
 def test_the_budget_is_that_of_the_largest_column(seed: int) -> None:
     """Verified at the budget of an oracle in floats, and refuted at 4/5 of it."""
@@ -150,7 +150,7 @@ def test_numbers_outside_of_their_ranges_are_refused(wrong: dict[str, object]) -
         dp.ftrl(**{"steps": 4, "strategy": "tree", "noise_multiplier": 4, **wrong})
 
 
-@pytest.mark.spread(10)
+@pytest.mark.spread(10, slow=10)
 @pytest.mark.parametrize("seed", range(20))
 def test_accounting_with_another_number_than_the_largest_column_is_refuted(seed: int) -> None:
     """The first column, the mean of all columns, the largest row, and one step without correlation, where these are less."""

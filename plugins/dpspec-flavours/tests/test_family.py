@@ -77,7 +77,7 @@ def test_each_is_reached_in_five_lines_of_python():
     assert [cls.name for cls in FLAVOURS if cls not in judged] == []
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=23)
 @pytest.mark.parametrize("cls", FLAVOURS, ids=lambda cls: cls.name)
 def test_both_examples_are_told_apart_by_at_most_three_records(cls):
     flavour = cls()

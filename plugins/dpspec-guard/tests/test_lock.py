@@ -204,7 +204,7 @@ def test_the_lock_is_one_sorted_line_for_each_file(place):
     assert (place / "dpspec.lock").read_text().splitlines()[1:] == first.splitlines()[1:]
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("seed", ["0", "1"])
 def test_another_process_writes_the_same_lines(place, seed):
     dp.lock("specs")

@@ -27,7 +27,8 @@ def test_every_model_has_an_example():
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("simulations", [pytest.param(300, marks=pytest.mark.slow), pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.spread(0, slow=4)
+@pytest.mark.parametrize("simulations", [300, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("model", "released"), EXAMPLES)
 def test_posteriors_are_calibrated(model, released, simulations):
     """A wrong law is seen by 300 simulations: `test_a_wrong_prior_or_law_is_seen`."""
@@ -38,7 +39,7 @@ def test_posteriors_are_calibrated(model, released, simulations):
         assert one.p_value > 0.01, one.name
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("model", "released"), [p for p in EXAMPLES if p.id in {"proportion-1", "block-count-0", "universe-0"}])
 def test_posteriors_of_quick_models_are_calibrated(model, released):

@@ -243,7 +243,7 @@ rate = "1/2"
     return path
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize(
     ("noise", "cells", "least"),
     [("laplace", 1_000, 0.4999), ("exponential", 1_000, 0.4999), ("geometric", 20, 0.49), ("geometric", 1_000, 0)],

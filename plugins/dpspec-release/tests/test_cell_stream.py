@@ -118,7 +118,7 @@ def partitioned(folder, rows, parts, suffix=".parquet"):
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(7)
+@pytest.mark.spread(7, slow=7)
 @pytest.mark.parametrize(
     ("noise", "queries", "suffix"),
     [

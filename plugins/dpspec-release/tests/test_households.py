@@ -106,7 +106,7 @@ def wrong(path, table, out, **options):
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_the_release_is_that_of_the_swap_in_memory(tmp_path, monkeypatch, request, kind, suffix):

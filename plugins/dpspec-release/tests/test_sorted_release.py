@@ -127,7 +127,7 @@ def wrong(path, table, out, **options):
 # --- the same bytes -------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=6)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("by", [BY_REGION, BY_AGE], ids=["by region", "by age"])
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])

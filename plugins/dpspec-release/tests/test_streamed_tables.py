@@ -109,7 +109,7 @@ def partitioned(folder, frame, parts, suffix=".parquet"):
     return folder
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=6)
 @pytest.mark.parametrize(
     ("mechanism", "suffix"),
     [

@@ -559,7 +559,7 @@ def in_parts(folder, rows, columns, parts, suffix):
 
 
 @pytest.mark.parametrize("name", LOCAL)
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 def test_records_are_released_as_of_the_whole_table(tmp_path, monkeypatch, small_batches, name):
     path, rows, columns = of_records(tmp_path, name)
     (only,) = in_parts(tmp_path / "one", rows, columns, 1, ".csv").iterdir()
@@ -577,7 +577,7 @@ def test_records_are_released_as_of_the_whole_table(tmp_path, monkeypatch, small
     assert [tuple(row) for row in found] == [*alone.records()]
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_files_of_records_do_not_depend_on_partitions(tmp_path, monkeypatch, small_batches, suffix):
     path, rows, columns = of_records(tmp_path, "count-mean-sketch")

@@ -536,7 +536,7 @@ def test_all_of_them_are_tried():
     assert len(WRONG) >= 55
 
 
-@pytest.mark.spread(28)
+@pytest.mark.spread(28, slow=28)
 @pytest.mark.parametrize("function", WRONG)
 def test_what_may_look_past_its_variables_is_not(function):
     try:

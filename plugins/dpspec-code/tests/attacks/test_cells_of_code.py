@@ -172,7 +172,7 @@ def misfits(function: Any, dataset: Any, law: Any, draws: int, tests: int) -> li
     return found
 
 
-@pytest.mark.spread(10)
+@pytest.mark.spread(10, slow=10)
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_the_chances_of_cells_are_those_of_the_code(function: Any) -> None:
     """300 draws on each of two datasets, false alarms below 10^-9 in all; and no more told than the bound of aligned draws."""

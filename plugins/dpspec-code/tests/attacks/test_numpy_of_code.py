@@ -260,7 +260,7 @@ def integer_without_sign_next_to_noise(x, rng):
     return np.array([rng.geometric(0.5) - rng.geometric(0.5), np.uint64(1) if x == SPECIAL else 1])[0]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=2)
 @pytest.mark.parametrize(
     "function", [text_next_to_noise, nothing_next_to_noise, fraction_next_to_noise, integer_without_sign_next_to_noise]
 )

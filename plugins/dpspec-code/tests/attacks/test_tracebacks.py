@@ -166,7 +166,7 @@ def test_the_sampling_engine_distinguishes_them_too(function):
     assert json.loads(json.dumps(form(seen(function, 0)))) == list(form(seen(function, 0)))
 
 
-@pytest.mark.spread(4)  # the engine's atoms of all are compared above
+@pytest.mark.spread(4, slow=6)  # the engine's atoms of all are compared above
 @pytest.mark.parametrize("function", DIFFERING)
 def test_what_tells_the_data_by_a_traceback_is_refuted_and_never_verified(function):
     """Each function releases one bit by the way in which it raises."""

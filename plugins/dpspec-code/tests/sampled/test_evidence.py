@@ -123,7 +123,7 @@ def _exception():
 SHARED = [_list, _nested, _array, _array_in_a_tuple, _dict, _bytearray, _deque, _set, _exception]
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("made", SHARED, ids=lambda made: made.__name__)
 def test_a_right_function_that_returns_one_object_again_and_again_is_not_refuted(made):
     """Randomised response with 1/3 costs ln(2); the last output of a batch, taken for all of them, costs anything."""
@@ -132,7 +132,7 @@ def test_a_right_function_that_returns_one_object_again_and_again_is_not_refuted
     assert not [finding for finding in verdict.findings if finding.code == "hidden-state"]
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize("made", SHARED, ids=lambda made: made.__name__)
 def test_a_wrong_function_that_returns_one_object_again_and_again_is_refuted_by_what_it_returned(made):
     verdict = refute(made(), claim(SPACE, epsilon="0.2"), draws=100_000)
@@ -193,7 +193,7 @@ def test_the_event_of_a_refutation_violates_the_claim(name):
     assert agrees(verdict, spec)
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(4, slow=4)
 @pytest.mark.parametrize("name", ["response", "laplace", "geometric", "approximate", "total variation"])
 @pytest.mark.parametrize("seed", [0, 1])
 def test_when_time_ends_after_the_bet_the_evidence_of_the_bet_is_shown(name, seed, monkeypatch):

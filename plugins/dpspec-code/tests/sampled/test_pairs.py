@@ -77,7 +77,7 @@ NEEDLES = {
 }
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=9)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "all values" else name for name in NEEDLES]
 )

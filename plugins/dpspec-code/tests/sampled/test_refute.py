@@ -74,7 +74,7 @@ WRONG = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=6)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_mechanism_is_refuted_by_a_small_witness(name):
     function, spec = WRONG[name]
@@ -112,7 +112,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=3)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_been_found(name):
     function, spec = RIGHT[name]

@@ -65,7 +65,7 @@ def digest(pair: tuple[str, str]) -> bytes:
     return hashlib.sha256(repr(pair).encode()).digest()
 
 
-@pytest.mark.spread(6)
+@pytest.mark.spread(6, slow=100)
 @pytest.mark.parametrize(("first", "second"), pairs_about_one_space(40))
 def test_no_mechanism_contradicts_an_implication(first: str, second: str) -> None:
     assert list(implication_contradictions(dp.read(SPECS / first), dp.read(SPECS / second))) == []

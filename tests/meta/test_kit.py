@@ -44,7 +44,7 @@ def test_every_check_has_a_toy_that_fails_it():
     assert not set(TOYS) & set(MODULES)
 
 
-@pytest.mark.spread(4)
+@pytest.mark.spread(4, slow=50)
 @pytest.mark.parametrize("name", TOYS)
 def test_a_broken_toy_fails_its_check_and_nothing_else(name):
     kind, cls = TOYS[name]

@@ -23,7 +23,7 @@ CLASSES = [entry for entry in installed().registry if attrs.has(entry.cls)]
 
 @pytest.mark.spread(80, slow=80)
 @pytest.mark.parametrize("entry", CLASSES, ids=lambda entry: f"{entry.kind}-{entry.qualified_name}")
-@pytest.mark.parametrize("examples", [FEW, pytest.param(QUIET, marks=pytest.mark.slow)], ids=["five", "twenty"])
+@pytest.mark.parametrize("examples", [FEW, pytest.param(QUIET, marks=pytest.mark.long)], ids=["five", "twenty"])
 def test_every_drawn_object_is_valid(entry, examples):
     """Each is an object of its class, and its parameters, read once more, give the same object."""
     drawn = from_params(entry.cls)

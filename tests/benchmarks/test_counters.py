@@ -96,7 +96,7 @@ def test_a_sort_of_each_column_in_the_checks_of_a_release_is_found() -> None:
     assert any(fault.startswith("swap: rows sorted at size ") for fault in found), found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_counters_do_not_depend_on_the_hash_seed() -> None:
     names = ("swap", "geometric-half")
     one, other = (counted(*names, seed=seed) for seed in ("1", "2"))

@@ -138,7 +138,7 @@ def test_modules_that_are_called_as_those_of_python_and_of_dpspec(tmp_path, harm
 
 
 @needs_jail
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_package_that_hangs_ends_and_raises(tmp_path, harm):
     """A loop, an end of the process and an exception at import; all functions are found, and the hunt ends."""
     text, seen = harm

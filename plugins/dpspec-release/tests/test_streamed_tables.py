@@ -189,7 +189,7 @@ def test_a_base_too_large_to_be_counted_is_read_as_a_whole_or_sorted(tmp_path, m
     assert sorted_
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("mechanism", ["random", "redacted", "cell-key"])
 def test_six_million_cells_have_the_bytes_of_the_release_in_memory(tmp_path, request, real, mechanism):
     """Ranges and tables of their real sizes: the largest table is sorted, the others are held."""

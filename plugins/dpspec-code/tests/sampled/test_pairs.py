@@ -188,7 +188,8 @@ def test_weights_that_no_double_holds_are_told(way, last):
     assert [notice.code for notice in told.findings] == ["breaks"]
 
 
-@pytest.mark.parametrize("way", [pytest.param(0, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("way", [0, 2])
 def test_weights_that_no_double_holds_refute_a_claim_about_doubles_alone(way):
     assert refute(weights(1.0)[way], FADING, draws=40_000, bits=True).outcome is Outcome.REFUTED
 

@@ -98,7 +98,7 @@ def test_a_sort_of_each_column_in_the_checks_of_a_release_is_found() -> None:
 
 @pytest.mark.long
 def test_counters_do_not_depend_on_the_hash_seed() -> None:
-    names = ("swap", "geometric-half")
+    names = ("swap", "geometric-half", "census-ledger")
     one, other = (counted(*names, seed=seed) for seed in ("1", "2"))
     for name in names:
         for counter in one[name]["counts"]:

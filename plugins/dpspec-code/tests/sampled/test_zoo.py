@@ -33,7 +33,10 @@ def adapter() -> ModuleType:
 
 
 @needs_zoo
-@pytest.mark.parametrize("name", ["P45", "P48", "P66", pytest.param("P60", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", [
+    "P45", "P48", "P66", pytest.param("P60", marks=pytest.mark.slow),
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("P02", "P12", "P70", "P72", "P73")),
+])  # fmt: skip
 def test_an_easy_wrong_one_is_refuted_with_a_witness_no_larger_than_the_listed_one(name):
     benchmark = adapter()
     zoo = benchmark.load(str(ZOO)).ZOO
@@ -44,7 +47,9 @@ def test_an_easy_wrong_one_is_refuted_with_a_witness_no_larger_than_the_listed_o
 
 
 @needs_zoo
-@pytest.mark.parametrize("name", ["P08", "P42", "P71"])
+@pytest.mark.parametrize("name", [
+    "P08", "P42", "P71", *(pytest.param(name, marks=pytest.mark.long) for name in ("P24", "P59", "P65")),
+])  # fmt: skip
 def test_a_right_one_is_not_refuted(name):
     benchmark = adapter()
     assert benchmark.judged(name, benchmark.load(str(ZOO)).ZOO, 0, 40_000)[1].outcome is not Outcome.REFUTED

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -30,7 +29,7 @@ from dpspec.base.work import spend
 from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multisets import Multisets
 from dpspec.blocks.parts import ListedCells, listed_cells, listing_size, merged_mentions, miniature_of, own_attributes
-from dpspec.blocks.space import Dataset, DatasetSpace, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Record, exchanged_records
 
 
 @attrs.frozen(kw_only=True)
@@ -175,13 +174,15 @@ class _Difference:
     @classmethod
     def between(cls, left: Dataset, right: Dataset, unit: str, space: DatasetSpace) -> _Difference:
         """That of two datasets in the records of a unit."""
-        ours, theirs = Counter(space.records(left, unit)), Counter(space.records(right, unit))
-        gone, come = tuple((ours - theirs).elements()), tuple((theirs - ours).elements())
-        if len(gone) != len(come):
+        gone, come = exchanged_records(left, right, unit, space)
+        attributes = space.attributes_of(unit)
+        if len(gone) != len(come) or any(len(record) != len(attributes) for record in (*gone, *come)):
             return cls(gone, come, frozenset())
-        same = (a.name for place, a in enumerate(space.attributes_of(unit)) if all(
-            before[place] == after[place] for before, after in zip(gone, come, strict=True)
-        ))  # fmt: skip
+        same = (
+            a.name
+            for place, a in enumerate(attributes)
+            if all(before[place] == after[place] for before, after in zip(gone, come, strict=True))
+        )
         return cls(gone, come, frozenset(same))
 
     def is_counted_alike(self, table: Marginal, space: DatasetSpace) -> bool:

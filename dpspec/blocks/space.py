@@ -341,6 +341,14 @@ def record_in_words(record: Record, attributes: Sequence[Attribute], noun: str) 
     return f"({inner})" if inner else noun
 
 
+def exchanged_records(
+    left: Dataset, right: Dataset, unit: str, space: DatasetSpace
+) -> tuple[tuple[Record, ...], tuple[Record, ...]]:  # fmt: skip
+    """The records of a unit that the first dataset has and the second has not, each as often as it has more, and the reverse."""
+    ours, theirs = Counter(space.records(left, unit)), Counter(space.records(right, unit))
+    return tuple((ours - theirs).elements()), tuple((theirs - ours).elements())
+
+
 LONG_RUN = 8
 """More equal records in a row than this are written once, with their number."""
 

@@ -29,7 +29,6 @@ import bisect
 import contextlib
 import itertools
 import math
-from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from functools import cached_property
 
@@ -59,7 +58,7 @@ from dpspec.blocks.parts import (
     sizes_of,
     smallest_datasets,
 )
-from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record, exchanged_records
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
@@ -399,8 +398,7 @@ class _EachCategory:
                 found += self._exchanged(record, turned[:most], spec)
         changed = set[Record]()
         for left, right in found:
-            ours, theirs = Counter(spec.space.records(left, unit)), Counter(spec.space.records(right, unit))
-            changed.update(ours - theirs, theirs - ours)
+            changed.update(*exchanged_records(left, right, unit, spec.space))
         return found, self.beyond if changed.issuperset(self.records) else (FEW_CATEGORIES,)
 
     def _replaced(

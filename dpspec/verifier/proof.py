@@ -19,7 +19,6 @@ McSherry, Nissim and Smith 2006 (sensitivity); Bailie, Gong and Meng 2023 (insid
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import NoReturn
@@ -38,7 +37,7 @@ from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines, shared_labels
-from dpspec.blocks.space import Dataset, DatasetSpace, Pair
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, exchanged_records
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared
@@ -568,8 +567,7 @@ def _raise_other_law(mechanism: Mechanism, pair: Pair, of_law: Bracket, of_struc
 def _beside_many(proof: _Proof, pair: Pair) -> Iterator[Pair]:
     """The same change of records, and one record added, next to many others, all alike, where that is a pair of one universe."""
     spec, unit = proof.spec, proof.sensitivity.steps.unit
-    ours, theirs = (Counter(spec.space.records(dataset, unit)) for dataset in pair)
-    gone, come = tuple((ours - theirs).elements()), tuple((theirs - ours).elements())
+    gone, come = exchanged_records(*pair, unit, spec.space)
     one = (*gone, *come)[:1]
     others = one * MANY_OTHERS
     for ours_too, theirs_too in ((gone, come), ((), one)):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,3 +102,9 @@ def test_attributes_that_no_record_changes_need_no_count(monkeypatch: pytest.Mon
     monkeypatch.setattr(Marginal, "counts_alike", lambda *_: pytest.fail("counted"))
     unchanged = tuple(Marginal(attributes=(f"a{k}", f"a{k + 1}")) for k in range(1, 199))
     assert LevelSets(invariants=unchanged).share_universe(left, right, space)
+
+
+def test_records_that_are_shorter_than_described_are_counted() -> None:
+    """A space may describe attributes that not all of its records have."""
+    space = SimpleNamespace(records=lambda dataset, _: dataset, attributes_of=lambda _: ATTRIBUTES)
+    assert _Difference.between((("n",),), (("n", "0", "f"),), "person", space).kept == frozenset()

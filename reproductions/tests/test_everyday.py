@@ -20,7 +20,7 @@ def test_there_are_as_many_as_there_should_be() -> None:
     assert len({case.path for case in CASES}) == len(CASES)
 
 
-@pytest.mark.spread(15, slow=90)
+@pytest.mark.spread(0, slow=30)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
 def test_a_right_claim_is_proved_and_a_mistake_is_refuted(case: Case) -> None:
     (claim,) = verify(case.document()).obligations
@@ -34,7 +34,7 @@ def test_a_right_claim_is_proved_and_a_mistake_is_refuted(case: Case) -> None:
         assert (ends[0] == ends[1]) is not bool(case.gap)
 
 
-@pytest.mark.spread(5)
+@pytest.mark.spread(0)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.path)
 def test_the_files_are_up_to_date(case: Case) -> None:
     """If they are not: run python -m reproductions.everyday specs/mechanisms docs/mechanisms.md"""

@@ -70,7 +70,7 @@ def test_the_command_writes_a_release_of_a_small_file(tmp_path):
     assert sum(int(line.rpartition(",")[2]) for line in released[1:]) == 34
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(not DATA.exists(), reason="the public block counts are not at hand")
 def test_the_whole_state(tmp_path):
     """Mean absolute error of a block's total: 3.0 with a spread of 0.02 between runs, so 3.5 is never reached by right code."""

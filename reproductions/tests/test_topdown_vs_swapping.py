@@ -37,7 +37,7 @@ def rows(page: str, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split("|")] for line in table[0].splitlines()[2:]]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_is_what_the_command_prints(page) -> None:
     """Fix with: python -m reproductions.topdown_vs_swapping > docs/topdown-vs-swapping.md"""
     assert PAGE.read_text(encoding="utf-8") == page
@@ -103,7 +103,7 @@ def test_the_answer_is_at_the_top_and_names_its_numbers(page) -> None:
     assert "share a universe of the swap in 6 of 6" in " ".join(page.split())
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_assumption_can_be_another_one() -> None:
     """With at most 2 persons TopDown's stated rho is 61.16."""
     found = printed("--largest-household", "2", "--delta", "1e-6")

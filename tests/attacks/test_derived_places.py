@@ -137,7 +137,7 @@ def tried(seeds: range) -> Counter[str]:
     return words
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_bound_of_records_in_their_places_is_below_what_is_counted() -> None:
     words = tried(range(40))
     assert words["tight"] > 25, words

@@ -200,7 +200,7 @@ def below_the_truth(seeds):
 
 
 @pytest.mark.parametrize("seeds", [
-    pytest.param(range(5, 15), marks=pytest.mark.slow), pytest.param([*range(5), *range(15, 500)], marks=pytest.mark.long),
+    pytest.param(range(5, 15), marks=pytest.mark.long), pytest.param([*range(5), *range(15, 500)], marks=pytest.mark.long),
 ], ids=["more", "many"])  # fmt: skip
 def test_no_limit_under_another_divergence_is_below_the_truth(seeds):
     below, tight = below_the_truth(seeds)

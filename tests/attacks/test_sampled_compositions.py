@@ -128,7 +128,7 @@ def blocks(slow: int, long: int) -> list[object]:
     return [pytest.param(block, marks=pytest.mark.slow if block < slow else pytest.mark.long) for block in range(long)]
 
 
-@pytest.mark.parametrize("block", blocks(4, 40))
+@pytest.mark.parametrize("block", blocks(1, 40))
 def test_two_thousand_random_compositions(block: int) -> None:
     for seed in range(1_000 + 50 * block, 1_000 + 50 * (block + 1)):
         check_one(seed)

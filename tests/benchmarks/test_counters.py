@@ -46,7 +46,7 @@ def counted(*names: str, planted: str = "", seed: str = "random") -> dict:
 
 FAST = ("check", "swap", "geometric-half")
 """Lines whose work is counted in the default run; the others are slow."""
-LONG = ("compare-files", "account-charges")
+LONG = ("account-charges", "compare-files", "ledger-files", "verify-blocks", "verify-invariants")
 """Lines that take half a minute or more to count."""
 
 

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("form", ["parquet", "csv"])
 def test_peaks_of_releases_are_measured(form):
     options = ["--records", "300000,600000", "--only", "cell-key,k-ary-response", "--form", form]

@@ -94,7 +94,7 @@ def test_a_file_with_a_fault_is_refused(tmp_path, text, message):
 # --- the answers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.parametrize("label", FRESH)
 def test_some_functions_have_the_outcome_that_they_should_have(label):
     idiom = by_label(label)

@@ -12,7 +12,7 @@ def test_a_conforming_plugin(run):
     assert ran.out.startswith("tables: conforms")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_was_passed_is_said(run):
     ran = run("check-plugin", "marginal")
     assert ran.code == 0, ran.out

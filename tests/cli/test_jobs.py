@@ -85,7 +85,7 @@ def _lost(item: int) -> int:
     return 10_000 - item
 
 
-@pytest.mark.parametrize("jobs", [2, pytest.param(3, marks=SLOW)])
+@pytest.mark.parametrize("jobs", [2, pytest.param(3, marks=pytest.mark.long)])
 @pytest.mark.parametrize(
     "items",
     [[1, -2, 3, -4, 5], *(pytest.param(items, marks=SLOW) for items in ([-1, 2, 3], [1, 2, -3], [-1, -2], [*range(6), -6, 7]))],

@@ -63,7 +63,7 @@ def ran(place: Path, words: list[str]) -> tuple[int, str, str, dict[str, bytes]]
     return done.exit_code, done.stdout, done.stderr, written
 
 
-SLOW = {"check-json", "lint-missing", "compare", "site"}
+SLOW = {"check-json", "lint-missing", "compare"}
 """One form of some commands; the others are long."""
 
 
@@ -78,7 +78,7 @@ def test_jobs_change_no_byte(place: Path, name: str) -> None:
         assert several == one
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_lock_is_the_same_from_any_number_of_jobs(place: Path) -> None:
     locks = []
     for jobs in ("1", "2", "5"):
@@ -90,7 +90,7 @@ def test_a_lock_is_the_same_from_any_number_of_jobs(place: Path) -> None:
     assert checks[0].exit_code == checks[1].exit_code
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("command", ["check", "lint"])
 def test_jobs_of_a_project(place: Path, command: str, monkeypatch: pytest.MonkeyPatch) -> None:
     module = {"check": "dpspec.cli.framework", "lint": "dpspec.linter.look"}[command]
@@ -179,7 +179,7 @@ def called(stranger: Path, words: list[str], how: str, where: str = "law") -> su
     )
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.parametrize("how", ["exit", "kill"])
 @pytest.mark.parametrize("command", ["check", "verify"])
 def test_a_file_that_ends_its_process_is_an_error_of_that_file(stranger: Path, command: str, how: str) -> None:
@@ -211,7 +211,7 @@ def test_compare_gives_all_answers_where_a_claim_ends_its_process(stranger: Path
     assert claims[1][1] == "not checked, since a plugin failed" != claims[0][1]
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("words", [["report", "specs", "--out", "page.md"], ["site", "specs", "--out", "site"]])
 def test_a_page_says_that_a_file_ended_its_process(stranger: Path, words: list[str]) -> None:
     done = called(stranger, [*words, "--jobs", "2"], "kill")
@@ -220,7 +220,7 @@ def test_a_page_says_that_a_file_ended_its_process(stranger: Path, words: list[s
     assert "ended the process that checked this file" in pages
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_lock_is_not_written_without_a_file_that_ended_its_process(stranger: Path) -> None:
     done = called(stranger, ["lock", "specs", "--jobs", "2"], "exit")
     assert done.returncode == 4

@@ -191,7 +191,7 @@ def test_the_answers_are_those_of_every_pair(seed: int) -> None:
     assert many.answers == every.answers
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("folder", ["swapping-2020", "lint", "ledger-2020"])
 def test_the_answers_of_a_folder_are_those_of_every_pair(folder: str) -> None:
     registry = installed().registry

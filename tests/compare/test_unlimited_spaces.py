@@ -125,10 +125,11 @@ def test_a_large_budget_is_separated_from_a_tiny_one_of_the_next_standard(name) 
     assert wrongly_answered(name, list(itertools.pairwise(chosen))) == []
 
 
-@pytest.mark.parametrize("part", [pytest.param(n, marks=pytest.mark.long if n else pytest.mark.slow) for n in range(6)])
+@pytest.mark.spread(0, slow=6)
+@pytest.mark.parametrize("part", range(6))
 @pytest.mark.parametrize("name", DISTANCES)
 def test_every_standard_is_separated_from_every_other_under_every_distance(name, part) -> None:
-    """A sixth of the pairs in the slow run, another one under the next distance; all of them in the long one."""
+    """A sixth of the pairs at a time, another one under the next distance."""
     begin = list(DISTANCES).index(name) + part
     pairs = [(one, other) for place, one in enumerate(STANDARDS) for other in STANDARDS[(begin + place) % 6 :: 6]]
     assert wrongly_answered(name, pairs) == []

@@ -194,7 +194,7 @@ HUNTED = [
 ]
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("case", [0, pytest.param(1, marks=pytest.mark.long), *range(2, len(HUNTED))])
 def test_no_mechanism_contradicts_a_route(case) -> None:
     """Random mechanisms that keep a side with nothing to spare keep what its route derives, step by step."""

@@ -28,6 +28,10 @@ def tutorial():
     return importlib.import_module("dpspec_hello")
 
 
+LARGE = ("census", "core", "divergences", "flavours", "noise")
+"""Half a minute or more each."""
+
+
 @functools.cache
 def results(plugin):
     return run_checks(plugin)
@@ -39,7 +43,7 @@ def test_no_first_party_plugin_is_forgotten():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("plugin", [
-    pytest.param(plugin, marks=pytest.mark.long) if plugin in ("core", "flavours", "noise") else plugin for plugin in FIRST_PARTY
+    pytest.param(plugin, marks=pytest.mark.long) if plugin in LARGE else plugin for plugin in FIRST_PARTY
 ])  # fmt: skip
 def test_a_first_party_plugin_conforms(plugin):
     assert [str(result) for result in results(plugin) if result.status.is_fault] == []

@@ -24,7 +24,8 @@ RUN = {
     "rules.md": ROOT, "inference.md": ROOT, "score.md": ROOT,
 }  # fmt: skip
 """Pages that are run whole, in a folder of their own or in the checkout; the tutorials are run in a clean environment."""
-SLOW = {"accounts.md", "five-blocks.md", "from-a-table.md", "inference.md", "rules.md", "score.md", "study.md"}
+SLOW = {"five-blocks.md", "from-a-table.md", "inference.md", "rules.md", "score.md"}
+LONG = {"accounts.md", "study.md"}
 NOT_RUN = {
     "proofs.md": "minutes of processor; `pytest specs` judges the files, and the tests of dpspec-checker read proofs",
     "pictures.md": "tests/report/test_gallery.py draws them; the command lines are read here",
@@ -129,7 +130,9 @@ def test_every_page_with_commands_is_run_or_says_why_not():
     assert with_commands == {*RUN, *NOT_RUN}
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.slow] if page in SLOW else []) for page in RUN])
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=[*[pytest.mark.slow] * (page in SLOW), *[pytest.mark.long] * (page in LONG)]) for page in RUN
+])
 def test_a_page_runs(page, tmp_path):
     here = Clean(home=Path(sys.executable).parents[1], work=RUN[page] or tmp_path)
     blocks = FENCE.findall((DOCS / page).read_text(encoding="utf-8"))

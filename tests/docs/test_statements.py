@@ -210,7 +210,9 @@ def test_a_page_states_what_the_engine_says(path: str) -> None:
     assert not faults([one for one in CENSUS if one.path == path])
 
 
-@pytest.mark.parametrize("part", [TABLE[::25], pytest.param(TABLE, marks=pytest.mark.slow)], ids=["some", "all"])
+@pytest.mark.parametrize("part", [
+    TABLE[::25], pytest.param(TABLE[1::6], marks=pytest.mark.slow), pytest.param(TABLE, marks=pytest.mark.long),
+], ids=["some", "more", "all"])
 def test_the_page_of_mechanisms_states_what_the_engine_says(part: list[Statement]) -> None:
     assert not faults(part)
 

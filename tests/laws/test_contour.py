@@ -131,7 +131,9 @@ def drawn(seed: int):
     return [table, *([noise] if source.random() < 0.7 else [])], smooth, points
 
 
-@pytest.mark.parametrize("seeds", [range(12), pytest.param(range(12, 300), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("seeds", [
+    range(12), pytest.param(range(12, 80), marks=pytest.mark.slow), pytest.param(range(80, 300), marks=pytest.mark.long),
+], ids=["few", "more", "many"])
 def test_random_compositions(seeds):
     for seed in seeds:
         finite, smooth, points = drawn(seed)

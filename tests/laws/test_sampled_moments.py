@@ -81,7 +81,7 @@ ORDERS = ("5/4", "2", "11/4", "17", "255/2", "256")
 GRID = [*itertools.product(RATES, SIGMAS, ORDERS)]
 
 
-@pytest.mark.spread(14, slow=50)
+@pytest.mark.spread(14, slow=12)
 @pytest.mark.parametrize("case", GRID, ids=str)
 def test_every_rate_noise_and_order_is_within_a_millionth_and_never_below(case: tuple[str, str, str]) -> None:
     check_between(*case, "1e-6")

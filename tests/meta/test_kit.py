@@ -44,7 +44,7 @@ def test_every_check_has_a_toy_that_fails_it():
     assert not set(TOYS) & set(MODULES)
 
 
-@pytest.mark.spread(4, slow=50)
+@pytest.mark.spread(4, slow=10)
 @pytest.mark.parametrize("name", TOYS)
 def test_a_broken_toy_fails_its_check_and_nothing_else(name):
     kind, cls = TOYS[name]
@@ -52,7 +52,7 @@ def test_a_broken_toy_fails_its_check_and_nothing_else(name):
     assert failed(results) == {name}, [str(result) for result in results if result.status is Status.FAILED]
 
 
-@pytest.mark.spread(2)
+@pytest.mark.spread(2, slow=5)
 @pytest.mark.parametrize(("name", "kind", "cls"), ALSO, ids=lambda value: getattr(value, "__name__", value))
 def test_so_do_its_other_broken_toys(name, kind, cls):
     results = run_checks("toy", level=level_of(name), module=plugin(kind, cls))

@@ -35,7 +35,7 @@ def test_the_recipe_has_the_version_and_the_dependencies_of_the_projects():
     assert (recipe["about"]["license"], recipe["about"]["license_file"]) == (PROJECTS[0]["license"], "LICENSE")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_script_of_the_recipe_installs_what_its_tests_ask_for(tmp_path):
     """The recipe's own lines, in an environment that has what its `host` and `run` have; only conda is not there."""
     yaml = pytest.importorskip("yaml")

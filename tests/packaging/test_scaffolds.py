@@ -71,7 +71,9 @@ def test_each_plugin_is_registered_explained_verified_and_compared(scaffolds: Cl
         assert found[kind] == [registered, True, None if kind in functions else "verified", "equivalent"]
 
 
-@pytest.mark.parametrize("kind", PLUGIN_KINDS)
+@pytest.mark.parametrize("kind", [
+    pytest.param(kind, marks=pytest.mark.long) if place % 3 else kind for place, kind in enumerate(PLUGIN_KINDS)
+])  # fmt: skip
 def test_the_tests_of_the_scaffold_pass(scaffolds: Clean, kind: str) -> None:
     tests = scaffolds.work / f"dpspec-{NAMES[kind]}" / "tests"
     done = scaffolds.run("python", "-m", "pytest", "-q", "-p", "no:cacheprovider", str(tests), together=True)

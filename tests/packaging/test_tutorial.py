@@ -28,7 +28,9 @@ SHELLS_DIFFER = re.compile(r"[|<>$*?;&~`'\\!#%^(){}]")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [
+    pytest.param(page, marks=pytest.mark.long) if page.stem == "decide" else page for page in TUTORIALS
+], ids=lambda page: page.stem)  # fmt: skip
 def test_a_tutorial_runs(page, clean, tmp_path, monkeypatch):
     monkeypatch.setattr(clean, "work", tmp_path)
     folder = UNPACKED.get(page.stem)

@@ -40,7 +40,7 @@ def test_from_nothing_to_a_verdict_in_ten_lines() -> None:
     assert run.stdout.splitlines()[0] == "verified"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_ten_lines_are_typed(tmp_path: Path) -> None:
     file = tmp_path / "ten.py"
     lines = TEN_LINES + "reveal_type(spec)\nreveal_type(verdict)\nreveal_type(counts)\n"

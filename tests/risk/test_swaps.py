@@ -171,7 +171,7 @@ def neyman_pearson(null: dict, alternative: dict, level: Fraction) -> Fraction:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "given",
-    [{"attacker": "tester"}, pytest.param({"exchange": ["county"]}, marks=pytest.mark.slow)],
+    [{"attacker": "tester"}, pytest.param({"exchange": ["county"]}, marks=pytest.mark.long)],
     ids=("attacker", "exchange")
 )
 def test_the_universe_of_a_table_stands_beside_the_worst_one(given, tmp_path) -> None:

@@ -67,7 +67,7 @@ def test_it_is_written_and_read_again(name: str) -> None:
     assert read_text(to_toml(DOCUMENTS[name], REGISTRY), REGISTRY) == DOCUMENTS[name]
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=40)
 @EACH
 def test_it_ends_as_it_says(name: str) -> None:
     document, found = DOCUMENTS[name], judged(name)

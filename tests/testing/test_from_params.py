@@ -21,7 +21,7 @@ FEW = settings(QUIET, max_examples=5)
 CLASSES = [entry for entry in installed().registry if attrs.has(entry.cls)]
 
 
-@pytest.mark.spread(80, slow=80)
+@pytest.mark.spread(80, slow=40)
 @pytest.mark.parametrize("entry", CLASSES, ids=lambda entry: f"{entry.kind}-{entry.qualified_name}")
 @pytest.mark.parametrize("examples", [FEW, pytest.param(QUIET, marks=pytest.mark.long)], ids=["five", "twenty"])
 def test_every_drawn_object_is_valid(entry, examples):

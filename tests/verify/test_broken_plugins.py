@@ -116,7 +116,7 @@ def test_no_false_claim_of_an_installed_plugin_is_verified(installed: Path, regi
             assert "broken-" in error["message"] or "test-" in error["message"], (name, error)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", MODULES)
 def test_conformance_rejects_each_broken_class(name: str, installed: Path) -> None:
     ran = dpspec(installed, "check-plugin", name)

@@ -126,7 +126,7 @@ def test_whoever_asks_first_gets_the_same_answer(tmp_path):
     assert standing == quick_standing(document).sentence == verify(path).standing.sentence
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=8)
 @pytest.mark.parametrize("path", sorted(SPECS.glob("disclosure/*.toml")), ids=lambda path: path.name)
 def test_every_method_of_the_specifications_is_refuted_without_a_bound_and_without_invariants(tmp_path, path):
     text = re.sub(r"(\[space\][^\[]*?)most = \d+\n", r"\1", path.read_text(encoding="utf-8"), count=1)

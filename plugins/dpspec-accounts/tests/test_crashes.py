@@ -119,7 +119,8 @@ def test_processes_together_never_exceed_the_cap(tmp_path, write):
 
 
 MANY = [
-    pytest.param(16, 40, 300, 400, marks=pytest.mark.slow, id="400 charges"),
+    pytest.param(8, 10, 300, 100, marks=pytest.mark.slow, id="100 charges"),
+    pytest.param(16, 40, 300, 400, marks=pytest.mark.long, id="400 charges"),
     pytest.param(16, 200, 4_000, 20_000, marks=pytest.mark.long, id="20,000 charges"),
 ]
 """Processes, how many of them are killed, the last statement at which one is, and how many charges fit under the cap."""

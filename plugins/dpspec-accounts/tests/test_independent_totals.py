@@ -77,7 +77,7 @@ TRUTHS = {
 }
 MANY = [
     pytest.param(4, id="few"),
-    pytest.param(10, marks=pytest.mark.slow, id="more"),
+    pytest.param(10, marks=pytest.mark.long, id="more"),
     pytest.param(300, marks=pytest.mark.long, id="many"),
 ]
 

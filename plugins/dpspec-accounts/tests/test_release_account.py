@@ -151,7 +151,7 @@ def test_an_interruption_after_the_charge_was_committed_says_so(account, files, 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that can be killed")
-@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_a_release_that_ends_anywhere_is_counted_when_it_shows_something(files, tmp_path, step):
     """Killed at each seventh, or each, statement of the database.
 

@@ -322,7 +322,7 @@ def test_the_same_bits_give_the_same_chances_wherever_they_are_asked_for():
     assert first != second
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_function_of_one_argument_draws_from_what_is_there():
     """A bit told wrongly once in eight times, at ln(3); and once in four. 20,000 and 4,000 draws at most."""
 

@@ -93,6 +93,7 @@ def claim(space, distance, budget, of=Fraction(1)):
     return dpspec.spec(space=space, distance=distance, standard="mult", epsilon=str(Fraction(text) * of))
 
 
+@pytest.mark.spread(3, slow=2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_is_verified_under_its_models_and_refuted_at_four_fifths(name):
     function, space, distance, budget = MECHANISMS[name]
@@ -155,6 +156,7 @@ WRONG = {
 
 
 @pytest.mark.filterwarnings("ignore:Bounds have not been specified")
+@pytest.mark.spread(3, slow=2)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_verified(name):
     function, space, distance, budget = WRONG[name]

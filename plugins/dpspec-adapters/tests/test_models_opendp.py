@@ -97,6 +97,7 @@ def claim(space, distance, budget, of=Fraction(1)):
     return dpspec.spec(space=space, distance=distance, standard="mult", epsilon=epsilon)
 
 
+@pytest.mark.spread(3, slow=2)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_a_mechanism_is_verified_under_its_models_and_refuted_at_four_fifths(name):
     function, space, distance, budget = MECHANISMS[name]
@@ -172,6 +173,7 @@ WRONG = {
 }  # fmt: skip
 
 
+@pytest.mark.spread(3, slow=2)
 @pytest.mark.parametrize("name", WRONG)
 def test_a_wrong_one_is_not_verified(name):
     function, space, distance, budget = WRONG[name]

@@ -237,7 +237,7 @@ def test_equal_laws_need_a_budget_of_0_and_a_divergence_that_declares_it() -> No
         assert not accepted({**good, "premise": other, "steps": [{**good["steps"][0], "before": other}]}), new
 
 
-@pytest.mark.spread(9)
+@pytest.mark.spread(9, slow=12)
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.long) if name in ("output-domination-4", "pure-dp-implies-hockey-stick-dp") else name
     for name in NAMES if not name.startswith("equal-laws")

@@ -244,14 +244,14 @@ def assert_every_change_is_found(name: str, folder: Path, step: int = 1) -> Coun
 
 
 @pytest.mark.spread(2, slow=2)
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", DEFAULT)
 def test_every_field_is_recomputed_or_listed(name: str, step: int, tmp_path: Path) -> None:
     """Each third change of every field, the first one always, or each change."""
     assert_every_change_is_found(name, tmp_path, step)
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("name", [
     "mechanisms/laplace-levels-replace-one", "mechanisms/users-once-a-page-delta", "mechanisms/mean-of-two",
     "mechanisms/kinds-replaced", "mechanisms/local-sketch", "mechanisms/families-two-tables",

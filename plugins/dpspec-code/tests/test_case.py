@@ -56,7 +56,7 @@ def test_what_does_not_look_at_the_data_is_never_refuted(function: Any) -> None:
     assert verify_claim(function, bits_spec(length=2, epsilon=0), draws=2_000).outcome is not Outcome.REFUTED
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_doubles_are_looked_at_on_demand() -> None:
     def textbook(bits: list[int], rng: Generator) -> float:
         u = rng.random() - 0.5

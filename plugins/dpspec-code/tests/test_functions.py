@@ -313,7 +313,7 @@ def test_a_right_claim_leaves_no_witness(run, response, tmp_path):
     assert not (tmp_path / "found").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize(("name", "method"), [("wrong", "exhaustive"), ("noisy", "sampled")])
 def test_a_witness_about_a_function_is_replayed_on_fresh_draws(run, response, functions, name, method):
     ran = run("verify", response(), "--function", f"made:{name}", "--draws", "50000", "--witnesses", "found")

@@ -166,7 +166,7 @@ def outcome(run: Any, claim: Path, function: str, *options: str) -> tuple[int, s
     return ran.code, " ".join(text.split())
 
 
-@pytest.mark.spread(6, slow=8)
+@pytest.mark.spread(6, slow=4)
 @pytest.mark.parametrize("name", some(
     ENDS, "sys.exit", "os._exit 0", "SIGKILL", "KeyboardInterrupt", "text that raises", "finaliser", "timer",
     "descriptor of the parent", "kills its parent", "exec", "closes all files", "forges a verdict",

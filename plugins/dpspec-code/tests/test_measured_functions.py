@@ -292,7 +292,7 @@ def test_the_bracket_is_the_least_budget(function):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize("function", [
-    pytest.param(function, marks=pytest.mark.long if place % 12 else pytest.mark.slow) for place, function in enumerate(KNOWN)
+    pytest.param(function, marks=pytest.mark.long if place % 24 else pytest.mark.slow) for place, function in enumerate(KNOWN)
 ], ids=lambda function: function.__name__)
 def test_the_bracket_contains_the_least_budget(function):
     """A lower end by draws is wrong with probability 1e-9 at most, 5e-8 for all."""

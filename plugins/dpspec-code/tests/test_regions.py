@@ -112,7 +112,7 @@ def test_neighbours_need_the_epsilon_of_the_largest_shift():
     assert float(found.upper) == pytest.approx(9.997256, abs=1e-5)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_claim_about_code_that_decides_is_verified_and_below_it_refuted():
     for epsilon, outcome in (("1", Outcome.VERIFIED), ("4/5", Outcome.REFUTED)):
         claim = dp.spec(epsilon=epsilon, **LISTS)
@@ -270,14 +270,14 @@ def random_code(folder, seeds, number):
     return found
 
 
-@pytest.mark.parametrize("number", [7, pytest.param(12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("number", [7, pytest.param(12, marks=pytest.mark.long)])
 def test_random_code_needs_no_more_than_what_is_proved(tmp_path, number):
     found = random_code(tmp_path, [1], number)
     assert found["exact"] > found["open"]
 
 
 @pytest.mark.parametrize(
-    "seeds", [pytest.param(range(2, 3), marks=pytest.mark.slow), pytest.param(range(3, 8), marks=pytest.mark.long)]
+    "seeds", [pytest.param(range(2, 3), marks=pytest.mark.long), pytest.param(range(3, 8), marks=pytest.mark.long)]
 )
 def test_much_random_code_needs_no_more_than_what_is_proved(tmp_path, seeds):
     found = random_code(tmp_path, seeds, 25)

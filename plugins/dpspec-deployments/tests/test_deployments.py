@@ -505,7 +505,7 @@ def public_pages():
     return pages
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_label_has_commands_names_of_the_program_or_notation():
     registered = {name for kind in ("mechanisms", "output_divergences", "invariants", "multiverses", "budgets")
                   for name in installed().registry.names(kind) if "-" in name}  # fmt: skip

@@ -198,7 +198,7 @@ def test_small_tables_by_enumeration(first):
     assert sum(cells for cells, _ in found) == 0, "small tables leave nothing undecided"
 
 
-@pytest.mark.spread(0, slow=4)
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("first", range(1_000, 3_000, 200))
 def test_many_small_tables_by_enumeration(first):
     for seed in range(first, first + 200):

@@ -320,7 +320,7 @@ def test_values_of_ranges():
     assert RiskMeasure.of("belief:1/100").prior == Fraction(1, 100)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_massachusetts_as_the_source_has_it():
     """Bailie, Gong and Meng 2023: an error of 13.8 % in one run at rate 1/2; in the worst universe a test finds 80 %."""
     found = dp.tradeoff(

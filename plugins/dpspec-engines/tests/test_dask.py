@@ -211,7 +211,7 @@ def test_no_worker_logs_what_a_kernel_raised(elsewhere):
         running.close()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_workers_of_another_version_are_refused(elsewhere, monkeypatch):
     class Older:
         name, version = "dpspec", "0.0.1"

@@ -86,7 +86,7 @@ def test_between_the_bounds_nothing_is_claimed() -> None:
     assert found.constant.lower < 8 < found.constant.upper
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_several_epochs() -> None:
     epochs = dp.repeated(mechanism=dp.batched(mechanism=step(1), batches=100, assignment="shuffled"), times=2)
     once = judged(dp.batched(mechanism=step(1), batches=100, assignment="shuffled"), exactly(300), 100).constant

@@ -563,7 +563,7 @@ CONSTANTS = {
 }
 
 
-@pytest.mark.spread(3)
+@pytest.mark.spread(3, slow=2)
 @pytest.mark.reference("B-D30")
 @pytest.mark.parametrize("cls", BLOCKS["flavours"], ids=lambda cls: cls.name)
 def test_a_flavour_is_kept_by_one_mechanism_and_broken_by_the_other(cls: Any) -> None:

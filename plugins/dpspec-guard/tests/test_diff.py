@@ -53,7 +53,7 @@ def with_record(new, file, **other):
     return new + "\n[[change]]\n" + "\n".join(f'{key} = "{value}"' for key, value in rows.items()) + "\n"
 
 
-@pytest.mark.spread(20, slow=20)
+@pytest.mark.spread(20, slow=10)
 @pytest.mark.parametrize("name", WEAKER)
 def test_a_weaker_promise_fails_unless_it_is_recorded(name):
     old, new = exchanged(WEAKER[name])
@@ -64,7 +64,7 @@ def test_a_weaker_promise_fails_unless_it_is_recorded(name):
     assert [finding.explained for finding in recorded.findings] == ["agreed (approved by the board)"] * len(found.findings)
 
 
-@pytest.mark.spread(20, slow=20)
+@pytest.mark.spread(20, slow=10)
 @pytest.mark.parametrize("name", HARMLESS)
 def test_a_harmless_change_passes(name):
     found, file = compared(*exchanged(HARMLESS[name]))
@@ -83,7 +83,7 @@ def test_the_corpus_is_large_enough():
     assert len(HARMLESS) >= 40
 
 
-@pytest.mark.spread(15, slow=34)
+@pytest.mark.spread(15, slow=12)
 @pytest.mark.parametrize("name", [*WEAKER, *HARMLESS])
 def test_the_relation_is_that_of_compare(name):
     """Both answers are those of `dp.compare`, for files of one promise with a number and without other names."""

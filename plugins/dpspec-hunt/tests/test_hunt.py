@@ -85,7 +85,7 @@ def repository(tmp_path):
 
 
 @needs_jail
-@pytest.mark.spread(1, slow=4)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_right_function_is_verified_and_one_mistake_refutes_it(repository, tmp_path, name):
     """The written tests pass and fail as the verdicts say."""

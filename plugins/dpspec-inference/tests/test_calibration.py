@@ -27,7 +27,7 @@ def test_every_model_has_an_example():
 
 
 @pytest.mark.statistical
-@pytest.mark.spread(0, slow=4)
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("simulations", [300, pytest.param(1000, marks=pytest.mark.long)])
 @pytest.mark.parametrize(("model", "released"), EXAMPLES)
 def test_posteriors_are_calibrated(model, released, simulations):
@@ -46,7 +46,7 @@ def test_posteriors_of_quick_models_are_calibrated(model, released):
     assert all(one.p_value > 0.01 for one in calibration(model, released, simulations=100, seed=5))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.statistical
 def test_a_wrong_prior_or_law_is_seen():
     """Draws from one prior or law, the posterior under another: 300 simulations are far beyond 1 %."""

@@ -129,7 +129,7 @@ def coverage(kind, simulations):
 
 
 @pytest.mark.statistical
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize("kind", KINDS)
 def test_coverage_of_the_intervals_in_1000_simulated_swaps(kind):
     """Level 95 %; the standard error of the coverage is 0.7 %, and 4 of these on either side are allowed."""

@@ -201,7 +201,7 @@ def variation(laws: list[dict[Any, F]]) -> F:
     )
 
 
-@pytest.mark.spread(14, slow=25)
+@pytest.mark.spread(14, slow=8)
 @pytest.mark.parametrize("seed", range(100, 180))
 def test_the_constants_are_those_of_all_outcomes_of_all_pairs(seed: int) -> None:
     """Of any number of people, against one report's outcomes, counted here alone: equal, not above."""
@@ -279,7 +279,7 @@ def judged(seed: int) -> str:
     return "tight" if float(found.constant.upper) - float(found.constant.lower) < 1e-9 or found.constant.is_exact else "gap"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_no_proof_is_below_the_truth_and_no_pair_above_it() -> None:
     words = [judged(seed) for seed in range(40)]
     assert words.count("tight") >= 25
@@ -361,7 +361,7 @@ def test_where_all_collide_nothing_is_given_away_and_the_printed_epsilon_is_loos
 # --- any size -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.spread(7, slow=11)
+@pytest.mark.spread(7, slow=4)
 @pytest.mark.parametrize("size", [2, 2925, 10**6, 10**9])
 @pytest.mark.parametrize(("rule", "epsilon"), [
     (KAryResponse(epsilon="ln(3)"), "ln(3)"), (KAryResponse(epsilon=1), "1"), (KAryResponse(epsilon="1024*ln(2)"), "1024*ln(2)"),

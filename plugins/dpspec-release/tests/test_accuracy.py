@@ -83,7 +83,7 @@ def test_the_accuracy_of_noise_follows_from_the_specification(tmp_path, text, ma
 
 @pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("text", [GEOMETRIC, pytest.param(DISCRETE, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", [GEOMETRIC, pytest.param(DISCRETE, marks=pytest.mark.long)])
 def test_margins_cover_as_often_as_is_said(tmp_path, text):
     """12,000 numbers: the share within the margin is within 5.5 standard deviations of the coverage, which fails once in 10^7."""
     path = written(tmp_path, text)

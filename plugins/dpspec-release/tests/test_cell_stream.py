@@ -140,9 +140,9 @@ def test_the_release_is_that_in_memory(tmp_path, monkeypatch, request, noise, qu
     assert len(sorted_) == 2
 
 
-@pytest.mark.parametrize(
-    ("workers", "parts"), [("threads", 2), *(pytest.param(one, 200, marks=pytest.mark.slow) for one in ("processes", "dask"))]
-)
+@pytest.mark.parametrize(("workers", "parts"), [
+    ("threads", 2), pytest.param("processes", 200, marks=pytest.mark.slow), pytest.param("dask", 200, marks=pytest.mark.long),
+])  # fmt: skip
 def test_neither_workers_nor_partitions_change_a_byte(tmp_path, request, workers, parts):
     pytest.importorskip("distributed") if workers == "dask" else None
     path = spec(tmp_path, "discrete-gaussian")

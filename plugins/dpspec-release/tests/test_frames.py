@@ -93,7 +93,7 @@ def test_a_draft_is_made_from_a_frame(frame, tmp_path):
     assert [a.name for a in dp.read(tmp_path / "drafted.dpspec.toml").spec.space.attributes] == ["colour", "size"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_risk_takes_a_frame_for_the_universe(tmp_path):
     """It raised TypeError: a frame was taken for the text of a path."""
     swap = dp.permutation_swapping(swap=["colour"], swap_rate="1/2", unit="person")

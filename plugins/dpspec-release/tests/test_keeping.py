@@ -57,7 +57,7 @@ def written(folder, stem, suffix, identifiers, **columns):
     {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[suffix](folder / f"{stem}{suffix}")
 
 
-@pytest.mark.spread(40)
+@pytest.mark.spread(40, slow=120)
 @pytest.mark.parametrize("second", KINDS)
 @pytest.mark.parametrize("first", KINDS)
 def test_every_pair_of_types_ties_rightly_or_is_refused(tmp_path, first, second):

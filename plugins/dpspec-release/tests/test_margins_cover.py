@@ -126,7 +126,7 @@ def released_errors(document, runs):
     return off
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=3)
 @pytest.mark.statistical
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("name", NOISE)
@@ -138,7 +138,7 @@ def test_margins_from_laws_cover(tmp_path, name, runs):
     covered(found, off, runs)
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize("runs", RUNS)
 @pytest.mark.parametrize("name", SWAPS)

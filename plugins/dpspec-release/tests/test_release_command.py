@@ -393,7 +393,7 @@ def test_files_that_were_placed_in_part_are_placed_by_the_next_run(monkeypatch, 
     assert not release.place.is_half_placed
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM], ids=lambda how: how.name)
 def test_a_killed_release_leaves_the_old_file_or_a_whole_new_one(specs, tmp_path, how):
     out = tmp_path / "out"

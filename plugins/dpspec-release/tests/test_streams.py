@@ -197,7 +197,7 @@ def test_the_release_is_that_of_the_whole_table(tmp_path, name):
     assert expected == released(path, folder, tmp_path / "seven")
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=3)
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_any_number_of_partitions_of_any_format_gives_the_same_release(tmp_path, name):
     rows, path = people(), spec(tmp_path, MECHANISMS[name])

@@ -296,7 +296,7 @@ def test_compare_draws_two_files_side_by_side(run, response, tmp_path):
     assert run("compare", one, weaker, "--yardstick", "--picture", tmp_path / "y.svg").code == 2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_promises_that_are_not_kept_are_one_sentence_and_rows_stack_on_a_phone(run, tmp_path):
     mistakes = sorted((ROOT / "specs" / "mechanisms" / "mistakes").glob("*.toml"))[:3]
     run("report", *mistakes, "--out", tmp_path / "mistakes.html")

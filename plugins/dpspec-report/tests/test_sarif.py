@@ -232,7 +232,7 @@ def test_no_text_of_a_file_becomes_a_command_of_the_workflow(monkeypatch):
     assert action._cell("<img src=x> | [a](b)\n# c") == "&#60;img src=x&#62; &#124; &#91;a&#93;(b) &#35; c"
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.skipif(shutil.which("bash") is None or shutil.which("git") is None, reason="the Action runs in bash, with git")
 @pytest.mark.parametrize(
     ("inputs", "code", "said"),

@@ -60,7 +60,7 @@ def ask(place, *arguments, code=0):
     return found.output
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_seven_designs_are_judged_on_data_of_any_size(studied, place):
     assert [one["name"] for one in studied["designs"]] == NAMES
     outcomes = {one["name"]: one["outcome"] for one in studied["designs"]}
@@ -141,14 +141,14 @@ def test_errors_by_cell_have_the_mean_that_is_shown(studied, place):
             assert sum(mine) / len(mine) == pytest.approx(one["error"]["value"], rel=1e-8)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_a_question_the_first_two_columns_are_taken(place):
     found = dp.study(place / "table.csv", out=place / "plain", runs=2)
     assert found.value.question.columns == ("town", "job")
     assert found.exit_code == 0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_frame_is_studied_and_no_path_of_it_is_named(place):
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(rows(), schema=["town", "job", "sex"], orient="row")
@@ -158,7 +158,7 @@ def test_a_frame_is_studied_and_no_path_of_it_is_named(place):
     assert "/data-frame.csv" not in text  # the private file that it was written to
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_none_is_recommended_where_nothing_is_bounded(studied, place):
     found = dp.study(place / "table.csv", {"columns": ["town", "job"]}, out=place / "other", runs=2).value
     only = found.designs[3:]

@@ -180,7 +180,7 @@ def statistic(counts, law):
     return sum((counts.get(z, 0) - DRAWS * float(p)) ** 2 / (DRAWS * float(p)) for z, p in law.probabilities())
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "counts"), CASES, ids=lambda value: str(value)[:60])
 def test_a_release_follows_the_law(mechanism, counts):

@@ -151,7 +151,7 @@ def rows(table):
     return tuple(sorted(tuple(label[c] for label, c in zip(labels, row, strict=True)) for row in zip(*columns, strict=True)))
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.statistical
 @pytest.mark.parametrize(("mechanism", "space", "x"), [CASES[place] for place in (0, 2, 3, 7, 8)])
 def test_a_release_follows_the_law(mechanism, space, x):

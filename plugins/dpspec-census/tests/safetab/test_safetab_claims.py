@@ -69,7 +69,7 @@ def judged(mechanism, over):
 @pytest.mark.slow
 @pytest.mark.reference("B-A7")
 @pytest.mark.reference("B-N1")
-@pytest.mark.parametrize("over", [space(1), space(2, states=("x",))])
+@pytest.mark.parametrize("over", [space(1), pytest.param(space(2, states=("x",)), marks=pytest.mark.long)])
 def test_the_claims_hold_on_every_pair(over):
     (claim,) = gaussian().claims(over)
     spec = claim.spec

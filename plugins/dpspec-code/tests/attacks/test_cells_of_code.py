@@ -407,7 +407,7 @@ def test_a_scale_that_depends_on_the_data_is_refuted_in_a_space_too_large_to_lis
     assert (found.outcome, found.method) == (Outcome.REFUTED, "exhaustive")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_threshold_that_never_stops_is_refuted() -> None:
     """Six answers with the noise for one: the loss is above 1.3."""
     spec = spec_of(IntegerCounts(length=6, low=-5, high=5), 1, distance="l-infinity")
@@ -432,7 +432,7 @@ def rounded_before_a_threshold(x, rng):
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_a_fine_grid_adds_refutes_nothing() -> None:
     """P(1 + W > threshold) is 0.01; of the numbers on the grid, 0.010004."""
     spec = spec_of(LISTS, 1, distance="symmetric-difference", standard="mult-delta", delta="1/100")

@@ -86,7 +86,7 @@ def too_sharp(q, rng):
     return int(rng.choice(len(q), p=weights / weights.sum()))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_weights_of_twice_the_budget_are_refuted_and_their_constant_is_that_of_a_pair():
     assert verify_claim(too_sharp, ANSWERS, seconds=600).outcome.value == "refuted"
     doubled = dp.spec(space=ANSWERS.space, distance="l-infinity", standard="pure", epsilon=2)
@@ -174,7 +174,7 @@ def of_counts(x, rng):
     return int(rng.choice(3, p=[weight / total for weight in weights]))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_weights_that_no_double_holds_are_never_verified_and_shifted_ones_are():
     """e^710 is no double: at 1,418 the weights are infinite, and the choice raises. A claim about doubles is refuted by that."""
     assert verify_claim(by_shifted_weights, LARGE, seconds=600).outcome.value == "verified"

@@ -464,6 +464,6 @@ EVERY = {**GLOBAL, **INVERTED, **WEIGHED, **FLOORS, **SCIPY, **TEXTS, **SCORES}
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=4)
 def test_real_runs_show_what_was_read(name, tmp_path):
     assert verify_claim(module(EVERY[name][0], tmp_path, f"whole_{name}").drawn, CLAIM, seconds=600).outcome is Outcome.VERIFIED

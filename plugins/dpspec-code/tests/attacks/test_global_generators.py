@@ -125,7 +125,7 @@ PAIRS = [
 
 
 @pytest.mark.parametrize(("right", "wrong"), PAIRS)
-@pytest.mark.spread(1)
+@pytest.mark.spread(1, slow=2)
 def test_what_is_drawn_anywhere_is_read(right, wrong):
     verified, refuted = verify_claim(right, CLAIM, seconds=600), verify_claim(wrong, CLAIM, seconds=600)
     assert verified.outcome is Outcome.VERIFIED
@@ -133,7 +133,7 @@ def test_what_is_drawn_anywhere_is_read(right, wrong):
     assert refuted.outcome is Outcome.REFUTED
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=3)
 @pytest.mark.parametrize(
     "function",
     [

@@ -232,7 +232,7 @@ def judged(count, seed, folder):
     return read
 
 
-@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.long)])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3))])
 def test_what_is_read_off_arrays_is_what_they_do(seed, tmp_path):
     count = {1: 300, 2: 1_500, 3: 8_000}[seed]
     read = judged(count, seed, tmp_path)

@@ -115,7 +115,7 @@ def beside(x, rng):
 """
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=2)
 @pytest.mark.parametrize(
     ("name", "scale", "outcome"),
     [

@@ -199,7 +199,7 @@ def test_no_random_program_is_verified_that_breaks_its_claim_on_a_long_dataset(t
 
 @pytest.mark.parametrize(
     ("programs", "verified", "wrong"),
-    [pytest.param(150, 25, 15, marks=pytest.mark.slow), pytest.param(600, 100, 80, marks=pytest.mark.long)],
+    [pytest.param(150, 25, 15, marks=pytest.mark.long), pytest.param(600, 100, 80, marks=pytest.mark.long)],
 )
 def test_many_random_programs_with_numbers_of_a_fixed_width(programs: int, verified: int, wrong: int, tmp_path: Path) -> None:
     found = tallied(programs, 2, tmp_path)

@@ -53,7 +53,7 @@ def test_the_zoo_is_as_large_as_it_should_be() -> None:
     assert len({case.name for case in RIGHT}) == len(RIGHT)
 
 
-@pytest.mark.spread(7, slow=7)
+@pytest.mark.spread(7, slow=4)
 @pytest.mark.parametrize("trick", some(TRICKS, EVERY))
 def test_no_trick_is_verified(trick: Trick) -> None:
     assert came_of(trick) != Outcome.VERIFIED.value

@@ -77,7 +77,7 @@ NEEDLES = {
 }
 
 
-@pytest.mark.spread(3, slow=9)
+@pytest.mark.spread(3, slow=3)
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "all values" else name for name in NEEDLES]
 )
@@ -99,7 +99,7 @@ def test_each_place_of_a_long_list_is_changed(length, place):
     assert found.witness.distance == 1
 
 
-@pytest.mark.slow
+@pytest.mark.spread(0, slow=1)
 @pytest.mark.parametrize(("kind", "values"), [(np.int8, (0, 5)), (np.uint8, (0, 9)), (np.int16, (0, 900))])
 def test_sums_that_wrap_are_reached(kind, values):
     """A sum in few bits falls by hundreds at one length alone, which is not among the small ones."""

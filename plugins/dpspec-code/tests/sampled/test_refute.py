@@ -112,7 +112,7 @@ RIGHT = {
 }  # fmt: skip
 
 
-@pytest.mark.spread(1, slow=3)
+@pytest.mark.spread(1, slow=1)
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_right_mechanism_is_not_refuted_and_the_verdict_says_what_would_have_been_found(name):
     function, spec = RIGHT[name]
@@ -277,7 +277,7 @@ def test_pairs_may_be_given():
 # --- the same seed, and the budget ---------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_verdict():
     for function, spec in (WRONG["bins"], WRONG["approximate"], RIGHT["geometric"]):
         first, second, other = (refute(function, spec, draws=40_000, seed=seed) for seed in (3, 3, 4))

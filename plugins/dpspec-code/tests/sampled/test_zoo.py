@@ -34,8 +34,8 @@ def adapter() -> ModuleType:
 
 @needs_zoo
 @pytest.mark.parametrize("name", [
-    "P45", "P48", "P66", pytest.param("P60", marks=pytest.mark.slow),
-    *(pytest.param(name, marks=pytest.mark.long) for name in ("P02", "P12", "P70", "P72", "P73")),
+    "P45", "P48", "P66",
+    *(pytest.param(name, marks=pytest.mark.long) for name in ("P02", "P60", "P12", "P70", "P72", "P73")),
 ])  # fmt: skip
 def test_an_easy_wrong_one_is_refuted_with_a_witness_no_larger_than_the_listed_one(name):
     benchmark = adapter()
@@ -59,7 +59,7 @@ def test_a_right_one_is_not_refuted(name):
 @pytest.mark.parametrize(
     ("name", "outcome"),
     [
-        pytest.param("P14", Outcome.REFUTED, marks=pytest.mark.slow),
+        pytest.param("P14", Outcome.REFUTED, marks=pytest.mark.long),
         ("P16", Outcome.REFUTED),
         ("P63", Outcome.REFUTED),
         pytest.param("P37", Outcome.REFUTED, marks=pytest.mark.slow),

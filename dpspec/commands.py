@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.api import as_document, document_at, find_yardsticks, quick_standing
-from dpspec.base.errors import DpspecError, ParameterError, UnknownNameError
+from dpspec.base.errors import DpspecError, ParameterError, SpecFileError, UnknownNameError
 from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.extension.packages import renderer
@@ -57,7 +57,7 @@ def check(*paths: AnyPath) -> CommandAnswer:
     words, results, pages = list[Word](), list["JsonData"](), list[str]()
     for given in paths:
         files: Iterable[AnyPath] = [given]
-        with suppress(DpspecError):  # the reader reports the same fault
+        with suppress(SpecFileError):  # the reader reports the same fault
             files = spec_files(given)
         for file in files:
             if Path(file) in done:
@@ -93,7 +93,7 @@ def checked(path: Path, registry: Any, seen: dict[str, SpecDocument]) -> tuple[W
 
 
 def explain(
-    name: AnyPath,
+    name: AnyPath | Specification,
     audience: str | None = None,
     language: str | None = None,
     *,
@@ -103,7 +103,7 @@ def explain(
     """Explain a name of any kind: a block, a mechanism, a rule, an error code, a term, a source, a file, flavours.
 
     Args:
-        name: the name, or a specification file.
+        name: the name, a specification file, or a specification.
         audience: of a file, explain its promise to the "public" or to "technical" readers.
         language: of the public text, such as de; English, where it is left out.
         without: of a file, what is left of its promise where this invariant is not held fixed: its number, from 1, or its text.
@@ -118,7 +118,6 @@ def explain(
     from dpspec.report.risk import file_numbers
     from dpspec.specfile.reader import names_specification
 
-    name = str(name)
     registry = installed().registry
     if language is not None and (audience != "public" or language not in audiences.catalogue()):
         rule = f"goes with the public, and is one of {', '.join(audiences.catalogue())}"
@@ -130,14 +129,14 @@ def explain(
         return CommandAnswer(
             "explain", 0, {"family": family}, partial(flavours.family_parts, family), partial(flavours.family_figure, family)
         )
-    if not names_specification(name):
+    if isinstance(name, (str, Path)) and not names_specification(str(name)):
         if without is not None:
             rule = "drops an invariant of a specification, and this is no file"
             raise ParameterError("without", rule, "give the FILE", value=name)
         if audience is not None:
             rule = "explains a specification, and this is neither a file nor the folder of a release"
             raise ParameterError("audience", rule, "give the FILE", value=name)
-        found = words.meaning(name, registry)
+        found = words.meaning(str(name), registry)
         return CommandAnswer("explain", 0, found, partial(words.meaning_parts, found))
     document = as_document(name)
     if without is not None:

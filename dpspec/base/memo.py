@@ -100,12 +100,15 @@ def distinct(values: Iterable[Keyed]) -> list[Keyed]:
     return list(found.values())
 
 
-class Identity:
-    """A value as a key of its own: equal to the same object, and to nothing else."""
+class Identity(Generic[Keyed]):
+    """A value as a key of its own: equal to the same object, and to nothing else.
+
+    Also for values that are cheaper to read than to compare: two equal spaces of many attributes.
+    """
 
     __slots__ = ("value",)
 
-    def __init__(self, value: object) -> None:
+    def __init__(self, value: Keyed) -> None:
         self.value = value
 
     def __eq__(self, other: object) -> bool:

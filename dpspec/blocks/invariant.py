@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 import attrs
 
 from dpspec.base.errors import IncompatibleBlocksError, ParameterError
-from dpspec.base.memo import memoize
+from dpspec.base.memo import Identity, memoize
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean, evolve
 from dpspec.base.promises import Promising, is_a
 from dpspec.base.work import counted, spend
@@ -197,7 +197,7 @@ class Marginal(Invariant):
         return self._count(records, space) == self._count(others, space)
 
     def _count(self, records: tuple[Record, ...], space: DatasetSpace) -> Counter[Record]:
-        kept, conditions = _columns(self, space)
+        kept, conditions = _columns(self, Identity(space))
         if conditions:
             records = tuple([one for one in records if all(one[place] in categories for place, categories in conditions)])
         return Counter([tuple([record[place] for place in kept]) for record in records])
@@ -240,7 +240,7 @@ class Marginal(Invariant):
 
     def rows_over(self, cells: Sequence[Hashable], space: DatasetSpace) -> tuple[tuple[int, ...], ...] | None:
         spend(_WORK_OF_A_CELL * len(cells))
-        kept, conditions = _columns(self, space)
+        kept, conditions = _columns(self, Identity(space))
         rows: dict[Record, list[int]] = {}
         try:
             held = CellRecords.needed_in(space)
@@ -274,26 +274,12 @@ class Marginal(Invariant):
         theirs, ours = dict(other.where), dict(self.where)
         narrower = all(a in theirs and set(theirs[a]) <= set(ours[a]) for a in ours)
         needed = {*other.attributes, *(a for a in theirs if set(theirs[a]) != set(ours.get(a, ())))}
-        if narrower and needed <= self._visible(space):
+        if narrower and needed <= _visible(self, Identity(space)):
             return f"{other} is a coarser table of {self}"
         return None
 
     def _sees_unit_of(self, other: Marginal) -> bool:
         return self.unit == other.unit or MEMBERS in self.attributes
-
-    def _visible(self, space: DatasetSpace) -> set[str]:
-        """The attributes whose value is known from a cell of this table: its own and every coarser one."""
-        known = _names(space, self.unit)
-        visible, pending = set(), list(self.attributes)
-        while pending:
-            attribute = pending.pop()
-            visible.add(attribute)
-            coarser = known[attribute].within
-            if coarser is not None:
-                pending.append(coarser)
-        if MEMBERS in visible:
-            visible |= {a.name for unit in space.units for a in space.attributes_of(unit)} - set(known)
-        return visible
 
     def __str__(self) -> str:
         by = f"{self.unit} by {' x '.join(map(quoted, self.attributes))}" if self.attributes else f"{self.unit} total"
@@ -352,9 +338,25 @@ def _own_attributes(query: Marginal, space: DatasetSpace) -> tuple[tuple[Attribu
 
 
 @memoize(maxsize=1024)
-def _columns(marginal: Marginal, space: DatasetSpace) -> tuple[list[int], list[tuple[int, frozenset[Any]]]]:
+def _visible(marginal: Marginal, space: Identity[DatasetSpace]) -> set[str]:
+    """The attributes whose value is known from a cell of a table: its own and every coarser one."""
+    known = _names(space.value, marginal.unit)
+    visible, pending = set(), list(marginal.attributes)
+    while pending:
+        attribute = pending.pop()
+        visible.add(attribute)
+        coarser = known[attribute].within
+        if coarser is not None:
+            pending.append(coarser)
+    if MEMBERS in visible:
+        visible |= {a.name for unit in space.value.units for a in space.value.attributes_of(unit)} - set(known)
+    return visible
+
+
+@memoize(maxsize=1024)
+def _columns(marginal: Marginal, space: Identity[DatasetSpace]) -> tuple[list[int], list[tuple[int, frozenset[Any]]]]:
     """The index of each attribute of a marginal in a record, and that of each condition with the categories that it admits."""
-    places = {a.name: place for place, a in enumerate(space.attributes_of(marginal.unit))}
+    places = {a.name: place for place, a in enumerate(space.value.attributes_of(marginal.unit))}
     return [places[a] for a in marginal.attributes], [(places[a], frozenset(admitted)) for a, admitted in marginal.where]
 
 

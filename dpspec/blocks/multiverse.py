@@ -293,10 +293,11 @@ def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str,
     held = multiverse.induced_by()
     if not held or not isinstance(space, Multisets) or not space.is_told_by(unit):
         return False
-    names = [attribute.name for attribute in space.attributes_of(unit)]
-    if not names or not set(given) <= set(names):
+    sizes = {attribute.name: attribute.size for attribute in space.attributes_of(unit)}
+    if not sizes or not set(given) <= set(sizes):
         return False
-    wanted = [(*given, *(() if name in given else (name,))) for name in names]
+    # An attribute of one category is no part of a table: many have only one in a small space.
+    wanted = dict.fromkeys(tuple(name for name in dict.fromkeys((*given, name)) if sizes[name] > 1) for name in sizes)
     return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
 
 

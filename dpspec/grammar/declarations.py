@@ -758,6 +758,7 @@ def _check_values(invariant: Invariant, where: DatasetSpace) -> None:
             raise PluginContractError(f"invariant {invariant.name}", rule, AUTHOR)
 
 
+@memoize(maxsize=64)
 def _listed(space: DatasetSpace) -> tuple[Dataset, ...]:
     """A few datasets of a small space, spread over the first ones."""
     return _spread(tuple(itertools.islice(smallest_datasets(space), 4 * DATASETS)), DATASETS)

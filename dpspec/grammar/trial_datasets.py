@@ -358,11 +358,27 @@ def _records_of_attributes(spec: PrivacySpec, unit: str) -> Iterator[Record]:
         for name, attribute in attributes.items()
         if name != MEMBERS
     }  # fmt: skip
-    yield _completed({}, attributes, values_of)
+    first = _completed({}, attributes, values_of)
+    yield first
+    places = {name: place for place, name in enumerate(attributes)}
+    nestings = dict[str, dict[str, Attribute]]()
+    for name, attribute in attributes.items():
+        nestings.setdefault(_outermost(attribute, attributes), {})[name] = attribute
     for name, values in values_of.items():
-        yield from (_completed({name: value}, attributes, values_of) for value in values)
+        nested = nestings[_outermost(attributes[name], attributes)]  # only these change with it
+        for value in values:
+            record = list(first)
+            for changed, category in zip(nested, _completed({name: value}, nested, values_of), strict=True):
+                record[places[changed]] = category
+            yield tuple(record)
     tops = [name for name in values_of if attributes[name].within not in attributes]
     yield _completed({name: values_of[name][-1] for name in tops}, attributes, values_of)
+
+
+def _outermost(attribute: Attribute, attributes: Mapping[str, Attribute]) -> str:
+    while attribute.within is not None and attribute.within in attributes:
+        attribute = attributes[attribute.within]
+    return attribute.name
 
 
 def _telling_values(attribute: Attribute, mentioned: frozenset[str]) -> list[str]:

@@ -37,6 +37,7 @@ import difflib
 import hashlib
 import json
 import math
+import os
 import re
 import tomllib
 from decimal import Decimal
@@ -124,7 +125,7 @@ def names_specification(name: str) -> bool:
     >>> names_specification("survey.dpspec.toml"), names_specification("add-remove")
     (True, False)
     """
-    return name.endswith(".toml") or any(path.is_file() for path in (Path(name), Path(name) / REPORT))
+    return name.endswith(".toml") or any(map(os.path.isfile, (name, os.path.join(name, REPORT))))  # of any text: also no path
 
 
 def _loaded(path: Path) -> tuple[str, str]:
@@ -415,6 +416,9 @@ def spec_files(path: str | Path) -> tuple[Path, ...]:
     Raises:
         SpecFileError: the path does not exist, or the directory holds none.
     """
+    if not isinstance(path, (str, os.PathLike)):
+        rule = "is no path: this reads files"
+        raise ParameterError("file", rule, "write the specification to a file", value=type(path).__name__)
     path = Path(path)
     try:
         if not path.is_dir():

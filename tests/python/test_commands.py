@@ -152,3 +152,24 @@ def test_questions_that_do_not_go_together() -> None:
         with pytest.raises(dp.DpspecError) as caught:
             call()
         assert says in str(caught.value)
+
+
+def test_a_specification_in_python_is_explained_as_its_file() -> None:
+    """Its text was taken for a name, and for a path that is too long."""
+    spec = dp.read(RESPONSE).spec
+    found, of_file = str(dp.explain(spec)), str(dp.explain(RESPONSE))
+    part = of_file.index("dataset space"), of_file.index("mechanism")
+    assert of_file[slice(*part)] in found
+    assert str(dp.explain(spec, audience="public")) != found
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "a\0b", "", "a/" * 3_000])
+def test_a_text_that_can_be_no_path_is_a_name_that_is_unknown(text: str) -> None:
+    with pytest.raises(dp.DpspecError, match="is nothing registered"):
+        dp.explain(text)
+
+
+@pytest.mark.parametrize("command", [dp.check, dp.lint])
+def test_what_reads_files_says_so(command) -> None:
+    with pytest.raises(dp.DpspecError, match="this reads files"):
+        command(dp.read(RESPONSE).spec)

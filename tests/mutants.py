@@ -530,9 +530,9 @@ MUTANTS = (
     Mutant(
         "products: what separates one of several promises separates all",
         "dpspec/comparison/compare.py",
-        "alone = sum(covered.release == goal.release for covered, _ in premise) == 1  # nothing",
-        "alone = True  # nothing",
-        "tests/verify/test_products.py tests/compare/test_compare.py",
+        "binding = [j for j, (covered, _) in enumerate(premise) if covered.may_constrain(goal)]",
+        "binding: list[int] = []",
+        "tests/verify/test_products.py tests/compare/test_compare.py tests/compare/test_order_of_many.py",
     ),
     Mutant(
         "one-sided: a sample of a fixed size is looked at in one order",

@@ -606,7 +606,7 @@ def on_one_schema(left: DatasetSpace, right: DatasetSpace) -> tuple[DatasetSpace
     """Two spaces of records, each with the attributes that it lacks and the other one has; None where they describe other data.
 
     They describe the same data when the kind of space and the unit are the same, and they share an attribute, and whatever
-    attribute has one name in both has the same categories, or a part of them.
+    attribute has one name in both has the same categories, in whatever order, or a part of them.
 
     >>> region, sex = Attribute(name="region", count=4), Attribute(name="sex", count=2)
     >>> both = on_one_schema(UnorderedRecords(attributes=(region,)), UnorderedRecords(attributes=(region, sex)))
@@ -639,11 +639,12 @@ AttributesByUnit = dict[str, tuple[Attribute, ...]]
 def _on_one_schema(left: AttributesByUnit, right: AttributesByUnit) -> tuple[AttributesByUnit, AttributesByUnit] | None:
     found: tuple[AttributesByUnit, AttributesByUnit] = ({}, {})
     shares = False
+    holding = {a.within for side in (left, right) for attributes in side.values() for a in attributes}
     for unit in left:
         ours, theirs = ({a.name: a for a in side[unit]} for side in (left, right))
         pairs: dict[str, tuple[Attribute, Attribute]] = {}
         for name in {**ours, **theirs}:
-            pair = _one_attribute(ours.get(name), theirs.get(name), ours, theirs)
+            pair = _one_attribute(ours.get(name), theirs.get(name), ours, theirs, reorders=name not in holding)
             if pair is None:
                 return None
             pairs[name] = pair
@@ -655,14 +656,24 @@ def _on_one_schema(left: AttributesByUnit, right: AttributesByUnit) -> tuple[Att
 
 
 def _one_attribute(
-    ours: Attribute | None, theirs: Attribute | None, left: Mapping[str, Attribute], right: Mapping[str, Attribute]
+    ours: Attribute | None,
+    theirs: Attribute | None,
+    left: Mapping[str, Attribute],
+    right: Mapping[str, Attribute],
+    *,
+    reorders: bool,
 ) -> tuple[Attribute, Attribute] | None:
-    """An attribute as each of the two has it then; None where the two mean different things by its name."""
+    """An attribute as each of the two has it then; None where the two mean different things by its name.
+
+    The same categories in another order are those of the second, unless the order says which of them hold finer ones.
+    """
     if ours is None or theirs is None:
         added = ours or theirs
         return None if added is None else (added, added)
     if ours == theirs or ours.includes(theirs) or theirs.includes(ours):
         return ours, theirs
+    if reorders and ours.within is None is theirs.within and ours.size == theirs.size and {*ours.values()} == {*theirs.values()}:
+        return theirs, theirs
     same = (ours.categories, ours.count) == (theirs.categories, theirs.count)
     if same and ours.within is None and theirs.within not in left:  # the coarser attribute is added, and is known from this one
         return theirs, theirs

@@ -155,14 +155,22 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
 Promised = tuple[Coverage, PrivacySpec]
 """A promise of a product, and what it covers."""
 
+Implies = Callable[[PrivacySpec, PrivacySpec], Answer]
+"""Whether the first specification implies the second."""
+
 
 def compare_products(left: Sequence[Promised], right: Sequence[Promised], compare: Compare) -> Comparison:
     """The same for products, each of which makes all of several promises, the first one standing for it.
 
     A product implies another when each promise of that one follows from one of its own that covers as much. What separates
-    single promises does not separate products of several: a mechanism that keeps the one may break the others. Nor does it
-    separate promises to a share of the units: the units on which it breaks the one may be among the others.
+    single promises separates products of several only where the one that is kept implies the others: else the mechanism may
+    break them. Nor does it separate promises to a share of the units: the units on which it breaks the one may be among the
+    others.
     """
+
+    def implies(premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:
+        return compare(premise, conclusion).forward.answer
+
     table = {
         (i, j): compare(one[1], other[1])
         for (i, one), (j, other) in itertools.product(enumerate(left), enumerate(right))
@@ -180,8 +188,8 @@ def compare_products(left: Sequence[Promised], right: Sequence[Promised], compar
     ]
     return attrs.evolve(
         table[0, 0],
-        forward=_of_product(left, right, forward, ("A", "B")),
-        backward=_of_product(right, left, backward, ("B", "A")),
+        forward=_of_product(left, right, forward, ("A", "B"), implies),
+        backward=_of_product(right, left, backward, ("B", "A"), implies),
     )
 
 
@@ -190,6 +198,7 @@ def _of_product(
     conclusion: Sequence[Promised],
     directions: Sequence[Mapping[int, Direction]],
     names: tuple[str, str],
+    implies: Implies,
 ) -> Direction:
     """Whether one product implies another: for each promise of the second, the directions from those of the first, by number.
 
@@ -198,7 +207,8 @@ def _of_product(
     steps, answers, separations = [], [], []
     for place, ((goal, _), found) in enumerate(zip(conclusion, directions, strict=True)):
         by = next((i for i, one in found.items() if one.answer is Answer.IMPLIES), None)
-        answer = answer_of_one(premise, goal, [one.answer for one in found.values()])
+        by_number = {i: one.answer for i, one in found.items()}
+        answer = answer_of_one(premise, goal, by_number, implies)
         answers.append(answer)
         if by is not None:
             how = f"follows from promise {by + 1} of {names[0]}"
@@ -209,18 +219,32 @@ def _of_product(
         holds = {Answer.IMPLIES: True, Answer.SEPARATED: False, Answer.UNKNOWN: None}[answer]
         steps.append(Argument(block=f"promise {place + 1} of {names[1]}", holds=holds, reason=how))
         if answer is Answer.SEPARATED:
-            separations += [one.separation for one in found.values() if one.separation is not None]
+            kept = separating_promise(premise, goal, by_number, implies)
+            separations += [one.separation for i, one in found.items() if i == kept and one.separation is not None]
     answer = answer_about_all(answers)
     separation = next(iter(separations), None)
     return Direction(answer=answer, steps=tuple(steps), separation=separation if answer is Answer.SEPARATED else None)
 
 
-def answer_of_one(premise: Sequence[Promised], goal: Coverage, found: Sequence[Answer]) -> Answer:
+def answer_of_one(premise: Sequence[Promised], goal: Coverage, found: Mapping[int, Answer], implies: Implies) -> Answer:
     """Whether a promise that covers `goal` follows from a product, given the answers of its promises that cover as much."""
-    if Answer.IMPLIES in found:
+    if Answer.IMPLIES in found.values():
         return Answer.IMPLIES
-    alone = sum(covered.release == goal.release for covered, _ in premise) == 1  # nothing else constrains that release
-    return Answer.SEPARATED if alone and goal.share is None and Answer.SEPARATED in found else Answer.UNKNOWN
+    if goal.share is not None or separating_promise(premise, goal, found, implies) is None:
+        return Answer.UNKNOWN
+    return Answer.SEPARATED
+
+
+def separating_promise(
+    premise: Sequence[Promised], goal: Coverage, found: Mapping[int, Answer], implies: Implies
+) -> int | None:
+    """The number of a promise that is separated from the goal and implies all others of the product that may constrain the same
+    mechanism: whatever keeps that one keeps the product. None where there is none."""
+    binding = [j for j, (covered, _) in enumerate(premise) if covered.may_constrain(goal)]
+    separated = [i for i, answer in found.items() if answer is Answer.SEPARATED]
+    return next(
+        (i for i in separated if all(j == i or implies(premise[i][1], premise[j][1]) is Answer.IMPLIES for j in binding)), None
+    )
 
 
 def answer_about_all(answers: Sequence[Answer]) -> Answer:

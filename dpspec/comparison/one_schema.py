@@ -22,12 +22,14 @@ def describe_different_data(left: DatasetSpace, right: DatasetSpace) -> bool:
 
 
 def restated(left: PrivacySpec, right: PrivacySpec) -> tuple[PrivacySpec, PrivacySpec, tuple[str, ...]]:
-    """Two specifications on one schema, where each has the attributes that it lacks and the other one has; and what was added.
+    """Two specifications on one schema, where each has the attributes that it lacks and the other one has, in one order; and what
+    was changed.
 
     Its invariants, distance and budget stay as they are written. Let M satisfy a specification on the schema that it lacks the
     attributes in, and forget them first: x -> M(forgetting(x)). Tables over its own attributes do not change by that, so two
     datasets of one universe stay in one universe; and records that are equal stay equal, so that no number of records that are
-    replaced, added or removed grows. So this satisfies the specification as restated, and whatever that implies.
+    replaced, added or removed grows. So this satisfies the specification as restated, and whatever that implies. The order of
+    attributes and categories is read by none of these blocks.
 
     Unchanged are specifications on spaces of which one is a part of the other, or of different data; and those with invariants
     that are no marginals, with a distance that is no price of changing records, or with a budget that differs by universe.
@@ -49,7 +51,8 @@ def restated(left: PrivacySpec, right: PrivacySpec) -> tuple[PrivacySpec, Privac
         except (IncompatibleBlocksError, Faults):  # a block that names an attribute in another sense
             return left, right, ()
         added = [a for unit in space.units for a in _own(space, unit) if a not in _own(spec.space, unit)]
-        notes.append(f"{letter} is restated with the attributes that its schema lacks: {', '.join(dict.fromkeys(added))}")
+        lacking = f"with the attributes that its schema lacks: {', '.join(dict.fromkeys(added))}"
+        notes.append(f"{letter} is restated {lacking if added else 'with its attributes and categories in another order'}")
     return found[0], found[1], tuple(notes)
 
 

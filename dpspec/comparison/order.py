@@ -254,7 +254,12 @@ class SharedAnswers:
         """Whether all promises of the one file imply all promises of the other, as in `compare_products`."""
         return answer_about_all(
             [
-                answer_of_one(premise, covers, [self.of(spec, goal) for covered, spec in premise if covered.includes(covers)])
+                answer_of_one(
+                    premise,
+                    covers,
+                    {i: self.of(spec, goal) for i, (covered, spec) in enumerate(premise) if covered.includes(covers)},
+                    self.of,
+                )
                 for covers, goal in conclusion
             ]
         )

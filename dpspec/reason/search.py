@@ -288,8 +288,13 @@ def _spent(steps: tuple[Step, ...]) -> Number:
 
 
 def _converted(spec: PrivacySpec, aim: PrivacySpec, rules: Sequence[Rule]) -> Iterator[tuple[Step, ...]]:
-    """Every chain of two conversions or more to the output divergence that is aimed at, between neighbours."""
-    if spec.budget.parameter != spec.output_divergence.budget_parameters[0] or not spec.input_divergence.is_neighbour_form:
+    """Every chain of two conversions or more to the output divergence that is aimed at, between neighbours.
+
+    None where that is the present one: a chain that returns to it changes nothing, and would pass for a step to another block.
+    """
+    if spec.output_divergence == aim.output_divergence or not spec.input_divergence.is_neighbour_form:
+        return
+    if spec.budget.parameter != spec.output_divergence.budget_parameters[0]:
         return
     for path in conversion_paths(spec, aim.output_divergence, rules):
         if path.known:

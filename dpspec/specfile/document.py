@@ -205,6 +205,13 @@ class Coverage:
         ours, theirs = (1 if one.share is None else one.share for one in (self, other))
         return (self.release, self.view) == (other.release, other.view) and theirs <= ours
 
+    def may_constrain(self, other: Coverage) -> bool:
+        """Whether a promise that covers this may constrain the outputs that a promise that covers the other is about.
+
+        A party of the system sees the release, and may see what another party sees; the public sees the release alone.
+        """
+        return self.release == other.release and (self.view == other.view or self.view is not None)
+
     def __str__(self) -> str:
         release = "the release" if self.release is None else f"the release {self.release!r}"
         return release + _whom(self.view, self.share)

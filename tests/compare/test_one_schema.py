@@ -54,6 +54,22 @@ def test_a_coarser_attribute_that_is_known_from_a_finer_one_is_added() -> None:
     assert names(left) == ["country", "region", "sex"]
 
 
+def test_the_order_of_attributes_and_categories_is_none_of_the_data() -> None:
+    """Categories in another order were different data; attributes in another order lacked an attribute without a name."""
+    one, other = (Attribute(name="answer", categories=order) for order in (("yes", "no"), ("no", "yes")))
+    left, right = records(one, SEX), records(SEX, other)
+    assert on_one_schema(left, right) == (right, right)
+    said = "yes", "no"
+    both = [
+        spec(space, HAMMING, multiverse=LevelSets(invariants=(Marginal(attributes=(), where=(("answer", (kept,)),)),)))
+        for space, kept in zip((left, right), said, strict=True)
+    ]
+    assert restated(*both)[2] == ("A is restated with its attributes and categories in another order",)
+    assert compare(*both).relation is Implication.EQUIVALENT  # as many no, where the number of all is the same
+    inner = Attribute(name="street", count=4, within="answer")  # its first two streets lie in the first category
+    assert on_one_schema(records(one, inner), records(other, inner)) is None
+
+
 @pytest.mark.parametrize(
     ("left", "right"),
     [

@@ -203,7 +203,7 @@ def test_the_answers_of_a_folder_are_those_of_every_pair(folder: str) -> None:
 
 
 def test_a_product_is_compared_promise_by_promise() -> None:
-    def product(name: str, *epsilons: int) -> SpecDocument:
+    def product(name: str, *epsilons: int | str) -> SpecDocument:
         parts = [{"title": f"at {one}", "budget": {"epsilon": one}} for one in epsilons[1:]]
         return build(
             id=name, space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"},
@@ -213,6 +213,11 @@ def test_a_product_is_compared_promise_by_promise() -> None:
     found = order_specs([product("both", 3, 1), product("one", 1), product("three", 3), product("again", 3, 1)])
     assert found.classes == ((0, 1, 3), (2,))
     assert found.answers[2] == (NO, NO, YES, NO)
+    both, half = product("both", 3, 1), product("half", "1/2")  # whatever keeps 1 keeps 3, so that a separation from 1 counts
+    direction = compared(both, half, installed().registry).forward
+    assert (direction.answer, answers().of_products(both.promises, half.promises)) == (NO, NO)
+    assert direction.separation is not None
+    assert direction.separation.checks[0].startswith("verified: constant 1 ")
 
 
 def test_nothing_follows_for_one_release_from_the_promise_of_another() -> None:
@@ -251,9 +256,10 @@ def test_a_promise_to_some_or_about_a_view_is_kept_apart(key: dict[str, str]) ->
 
     plain, strong, both, weaker = product("plain", 3), product("strong", 1), product("both", 3, 1), product("weaker", 3, 2)
     by_all = OPEN if "view" in key else YES  # a promise to all is one to some
+    by_view = NO if "view" in key else OPEN  # which units are broken is unknown
     expected = {
         (plain, both): OPEN, (both, plain): YES, (both, strong): OPEN, (strong, both): by_all, (both, weaker): YES,
-        (weaker, both): OPEN, (both, both): YES,
+        (weaker, both): by_view, (both, both): YES,
     }  # fmt: skip
     for (one, other), answer in expected.items():
         assert compared(one, other, installed().registry).forward.answer is answer

@@ -9,6 +9,7 @@ import attrs
 import pytest
 from click.testing import CliRunner
 from dpspec_divergences.counting import AddRemove, Hamming, HammingOrdered, ReplaceOne, SymmetricDifference
+from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.output import DNor, Mult, MultDelta, Renyi, TotalVariation
 from dpspec_divergences.paths import Neighbour
 from hypothesis import given, strategies as st
@@ -255,6 +256,17 @@ def test_no_largest_household():
 def test_a_number_of_persons_that_differs():
     with pytest.raises(NoCompositionError, match="the number of persons differs inside a universe"):
         compose(parts(spec(1, space=HOMES), spec(1, space=HOMES, distance=Hamming(unit="household"))))
+
+
+def test_a_conversion_and_its_reverse_are_no_step_to_another_distance():
+    """From chi-squared to Renyi and back: one part still counted persons, and the total of both was said of households."""
+    standards = {"person": FDivergence(generator="chi-squared", direction="both"), "household": Renyi(order=2)}
+    both = [
+        spec("1/5", space=HOMES, distance=Neighbour(relation=ReplaceOne(unit=unit)), divergence=divergence)
+        for unit, divergence in standards.items()
+    ]
+    with pytest.raises(NoCompositionError, match="input divergence"):
+        compose(parts(*both))
 
 
 def test_two_spaces():

@@ -75,11 +75,15 @@ def test_a_product_implies_what_one_of_its_promises_implies():
     assert [step.holds for step in found.forward.steps] == [True, False]
 
 
-def test_what_separates_single_promises_separates_no_products():
-    """ln 3 alone does not give 1, and rho = 1 alone does not; whether both together do, is another question."""
-    found = compare(product(ZERO_CONCENTRATED), product(epsilon=1))
+def test_what_separates_single_promises_separates_products_where_it_keeps_the_others():
+    """ln 3 alone does not give 1, and rho = 1/2 alone does not; whether both together do, is another question. But whatever
+    keeps ln 3 keeps rho = 1, too."""
+    found = compare(product({**ZERO_CONCENTRATED, "budget": {"rho": "1/2"}}), product(epsilon=1))
     assert found.forward.answer is Answer.UNKNOWN
     assert found.forward.separation is None
+    found = compare(product(ZERO_CONCENTRATED), product(epsilon=1))
+    assert found.forward.answer is Answer.SEPARATED
+    assert found.forward.separation is not None
 
 
 def test_a_promise_to_a_share_is_promised_to_nobody_in_particular():

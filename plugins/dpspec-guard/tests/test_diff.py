@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 from dpspec_guard.difference import difference
 from dpspec_guard.promise import promise_hash, promise_text
+from dpspec_guard.relation import relation
 from dpspec_guard.sources import Side, SourceFile
 
 import dpspec as dp
@@ -273,6 +274,32 @@ def test_promises_that_releases_exchange_are_not_the_same():
     for same in (product(south, north), product(("north-east", *north[1:]), south)):
         found, file = compared(old, same)
         assert (found.exit_code, file.relation.effect.word) == (0, "equal")
+
+
+def promised(epsilon, part, **coverage):
+    """A promise to all about the release, and one that covers something else."""
+    beside = {"title": "beside", "because": "x", "verdict": "undecided", "budget": {"epsilon": part}, **coverage}
+    return dp.build(
+        space={"type": "bit-vectors", "length": 1}, input_divergence={"type": "hamming-ordered"},
+        output_divergence={"type": "mult"}, budget={"epsilon": epsilon}, part=[beside],
+    )  # fmt: skip
+
+
+def test_what_separates_keeps_every_promise_of_the_file():
+    """A mechanism of the main promise was shown, with "keeps NEW", although it breaks the stronger one to most units."""
+    most = {"share": "9/10"}
+    found = relation(promised("2", "1", **most), promised("2", "3/2", **most), REGISTRY)
+    assert found.effect.word == "weaker"
+    assert "at most 3/2" in found.kept.pair.argument
+
+
+def test_a_stronger_promise_about_a_view_may_exclude_what_would_separate():
+    """What the server sees may hold the release, so that its promise of 1 may imply that of the release: diff said weaker."""
+    server = {"view": "server"}
+    found = relation(promised("1", "1", **server), promised("2", "1", **server), REGISTRY)
+    assert found.effect.word == "undecided"
+    found = relation(promised("1", "1", **server), promised("1", "2", **server), REGISTRY)
+    assert found.effect.word == "weaker"
 
 
 def test_a_promise_may_be_replaced_by_that_of_another_file_with_a_record(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Mapping
 
 import attrs
 
@@ -121,8 +122,14 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
             found[one, other] = _plain(before[one], after[other], registry)
         return found[one, other]
 
-    kept = [_best(group, [of(group, other).kept for other in after if other.includes(group)]) for group in before]
-    gained = [_best(group, [of(other, group).gained for other in before if other.includes(group)]) for group in after]
+    kept = [
+        _best(group, {other: of(group, other).kept for other in after if other.includes(group)}, after, registry)
+        for group in before
+    ]
+    gained = [
+        _best(group, {other: of(other, group).gained for other in before if other.includes(group)}, before, registry)
+        for group in after
+    ]
     return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
 
 
@@ -152,15 +159,39 @@ def alone(old: PrivacySpec, new: PrivacySpec, block: str, registry: Registry) ->
     return spec_relation(old, mixed, registry)
 
 
-def _best(group: specfile.Coverage, found: list[Implied]) -> Implied:
-    """What is known of a group from those that may imply it."""
+Groups = Mapping[specfile.Coverage, SpecDocument]
+"""The promises of a file by what they cover."""
+
+
+def _best(group: specfile.Coverage, found: Mapping[specfile.Coverage, Implied], premise: Groups, registry: Registry) -> Implied:
+    """What is known of a group from those of the other file that may imply it."""
     if not found:
         what = "" if group.release is None else f" about the release {group.release}"
         whose = "" if group.view is None else f" as the {group.view} sees it"
         whom = "" if group.share is None else f" for {group.share} of the units"
         return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{what}{whose}{whom} is made on the other side",))
-    order = (Answer.IMPLIES, Answer.UNKNOWN, Answer.SEPARATED)
-    return min(found, key=lambda one: order.index(one.answer))
+    known = [_beside_others(group, other, one, premise, registry) for other, one in found.items()]
+    order = (Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN)
+    return min(known, key=lambda one: order.index(one.answer))
+
+
+def _beside_others(
+    group: specfile.Coverage, kept: specfile.Coverage, found: Implied, premise: Groups, registry: Registry
+) -> Implied:
+    """What is known from one group of a file that keeps its other promises, too.
+
+    A mechanism that keeps the promises of one group and breaks a promise separates the files where whatever keeps that group
+    keeps all others that may constrain the same outputs. Else another group may exclude it.
+    """
+    if found.answer is not Answer.SEPARATED:
+        return found
+    for other, document in premise.items():
+        if other == kept or not other.may_constrain(group):
+            continue
+        if compared(premise[kept], document, registry).forward.answer is not Answer.IMPLIES:
+            reason = f"a mechanism that would separate them may break another promise of that side, about {other}"
+            return Implied(answer=Answer.UNKNOWN, reasons=(reason,))
+    return found
 
 
 def _all_of(found: list[Implied]) -> Implied:

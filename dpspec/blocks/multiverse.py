@@ -39,10 +39,12 @@ class Universe:
     Args:
         label: what names it within its multiverse (for level sets: the value of the invariants).
         datasets: its datasets, smallest first.
+        is_whole: whether these are all its datasets.
     """
 
     label: Hashable
     datasets: tuple[Dataset, ...]
+    is_whole: bool = True
 
     def __len__(self) -> int:
         return len(self.datasets)
@@ -297,7 +299,13 @@ def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str,
     if not names or not set(given) <= set(names):
         return False
     wanted = [(*given, *(() if name in given else (name,))) for name in names]
-    return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
+    return all(fixes_table(multiverse, space, unit, table) for table in wanted)
+
+
+def fixes_table(multiverse: Multiverse, space: DatasetSpace, unit: str, attributes: Sequence[str]) -> bool:
+    """Whether all datasets of one universe are seen to have the same table of counts of the records of the unit."""
+    held = multiverse.induced_by()
+    return bool(held) and seen_to_fix(held or (), Marginal(attributes=tuple(attributes), unit=unit), space) is not None
 
 
 _MOST_KEPT = 2_000

@@ -26,7 +26,7 @@ from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NoFormulaEr
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball
 from dpspec.base.memo import memoize
-from dpspec.blocks.budget import Budget
+from dpspec.blocks.budget import Budget, amount_in
 from dpspec.blocks.input_divergence import Bound, InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
@@ -540,9 +540,9 @@ def _check_budget(multiverse: Multiverse, budget: Budget, where: DatasetSpace) -
             held.setdefault(label, []).append(x)
     stated = dict(budget.by_label() or ())
     for label, datasets in held.items():
-        universe = Universe(label=label, datasets=tuple(datasets))
+        universe = Universe(label=label, datasets=tuple(datasets), is_whole=False)
         try:
-            found, again = budget.at(universe, where), budget.at(universe, where)
+            found, again = (amount_in(budget, universe, multiverse, where) for _ in range(2))
             between = budget.least_between(multiverse, where) if len(datasets) > 1 else None
         except PluginContractError:
             raise
@@ -696,9 +696,9 @@ def check_budget_within(one: Budget, other: Budget, multiverse: Multiverse, spac
 def _check_budget_within(multiverse: Multiverse, one: Budget, other: Budget, where: DatasetSpace) -> None:
     for x in _listed(where):
         for label in multiverse.labels(x, where):
-            universe = Universe(label=label, datasets=(x,))
+            universe = Universe(label=label, datasets=(x,), is_whole=False)
             try:
-                ours, theirs = one.at(universe, where), other.at(universe, where)
+                ours, theirs = (amount_in(budget, universe, multiverse, where) for budget in (one, other))
             except PluginContractError:
                 raise
             except DpspecError:  # no number for this universe

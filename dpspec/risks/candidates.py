@@ -259,7 +259,7 @@ class Allowed:
 
     def _constant(self, label: Hashable, member: Dataset) -> Number:
         if label not in self._constants:
-            self._constants[label] = self._spec.bound(Universe(label=label, datasets=(member,)))
+            self._constants[label] = self._spec.bound(Universe(label=label, datasets=(member,), is_whole=False))
         return self._constants[label]
 
 

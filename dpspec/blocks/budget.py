@@ -10,7 +10,7 @@ import attrs
 
 from dpspec.base.errors import BudgetNotKnownError, BudgetNotStatedError, NotInUniverseError, ParameterError
 from dpspec.base.exact import Number, number
-from dpspec.base.memo import memoize
+from dpspec.base.memo import is_hashable, memoize
 from dpspec.base.params import Exact, Text, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.multiverse import Multiverse, Universe
@@ -130,6 +130,20 @@ class BudgetTable(Budget):
 
     parameter: str
     values: tuple[tuple[Hashable, Number], ...]
+
+    def __attrs_post_init__(self) -> None:
+        pairs = isinstance(self.values, tuple) and all(isinstance(row, tuple) and len(row) == 2 for row in self.values)
+        if not pairs or not is_hashable(self.values) or not all(type(value) is Number for _, value in self.values):
+            rule = "takes pairs of a label and an exact number"
+            raise ParameterError("budget", rule, 'write values=(("a", number(1)), ("b", number("1/2")))', value=repr(self.values))
+        seen = set[Hashable]()
+        for label, value in self.values:
+            if value < 0:
+                rule = f"is negative in the universe {label}"
+                raise ParameterError("budget", rule, "write a number of at least 0", value=str(value))
+            if label in seen:  # 1, 1.0 and True are one label
+                raise ParameterError("budget", "has two entries for one universe", "keep one of them", value=str(label))
+            seen.add(label)
 
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         for label, value in self.values:

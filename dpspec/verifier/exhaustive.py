@@ -30,7 +30,7 @@ from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
-from dpspec.grammar.declarations import check_declared, check_listed, check_reverse
+from dpspec.grammar.declarations import check_declared, check_listed, check_reverse, listed_universes
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.law import Law
@@ -143,7 +143,7 @@ def verify(
             reason = f"the space has {held}, {above}"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         check_listed(spec.space)
-        universes = list(spec.multiverse.universes(spec.space))
+        universes = listed_universes(spec.multiverse, spec.space)
     else:
         universes = walk.restrict([spec.space.dataset(x) for x in datasets])
     total = sum(walk.count_pairs(len(universe)) for universe in universes)

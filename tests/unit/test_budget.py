@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Hashable
 from typing import Any, ClassVar
 
 import pytest
 
 import dpspec as dp
-from dpspec.base.errors import BudgetNotKnownError
+from dpspec.base.errors import BudgetNotKnownError, ParameterError, PluginContractError
 from dpspec.base.exact import Number, number
 from dpspec.base.params import define
-from dpspec.blocks.budget import Budget
+from dpspec.blocks.budget import Budget, BudgetTable
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe
 from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.comparison.compare import Answer
@@ -110,3 +112,43 @@ def test_a_budget_that_reads_the_label_is_known_of_a_pair() -> None:
     """So it is in a space that is not listed."""
     spec = by_size(1, 20).replace(budget=ByLabel())
     assert [spec.allowance((bit,) * 20, (bit,) * 19 + (1 - bit,)) for bit in (0, 1)] == [number(2), number("1/2")]
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        (((1, number(1)), (True, number(2))), "two entries for one universe"),
+        (((0, number(1)), (0.0, number(1))), "two entries for one universe"),
+        ((([0], number(1)),), "pairs of a label and an exact number"),
+        (((0, 1),), "pairs of a label and an exact number"),
+        ({0: number(1)}, "pairs of a label and an exact number"),
+        (((0, number(-1)),), "is negative in the universe 0"),
+    ],
+)
+def test_a_table_has_one_number_for_each_label(values: Any, says: str) -> None:
+    """Two numbers for one universe were called a fault of a plugin, and a label without a hash was an error of Python."""
+    with pytest.raises(ParameterError, match=says):
+        BudgetTable(parameter="epsilon", values=values)
+
+
+@pytest.mark.parametrize("stated", [(1.0, "why"), number(1), (number(-1), "why")], ids=["float", "no reason", "negative"])
+def test_a_bound_that_is_none_is_a_fault_of_the_divergence(stated: Any) -> None:
+    """It was called one of the rule that uses it."""
+    distance = Stated(stated=stated)
+    with pytest.raises(PluginContractError, match="test-stated"):
+        dp.compare(bits_spec(2).replace(input_divergence=distance), bits_spec(2))
+
+
+@define
+class Stated(InputDivergence):
+    """The number of bits that differ, with a bound of any kind."""
+
+    name: ClassVar[str] = "test-stated"
+
+    stated: Any
+
+    def distance(self, left: Any, right: Any, space: DatasetSpace) -> Number:
+        return number(sum(map(operator.ne, left, right)))
+
+    def bounds(self, other: InputDivergence, space: DatasetSpace) -> Any:
+        return self.stated

@@ -222,8 +222,8 @@ MOST_LISTED = 2_000
 """The universes of a larger space are not listed for a budget that reads all their datasets."""
 
 
-class _DatasetsRead(Exception):
-    """A budget reads the datasets of a universe."""
+class _DatasetsRead(BaseException):
+    """A budget reads the datasets of a universe; no `except Exception` of the budget may hide it."""
 
 
 class _LabelOnly(Universe):

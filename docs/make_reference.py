@@ -388,6 +388,7 @@ OPENS: dict[str, dict[str, str]] = {
     },
     "budgets": {
         "at": "`verify`: the budget of each universe",
+        "is_same_in_parts": "`verify`, `compare`: a budget that reads datasets, where the universe cannot be listed",
         "check_universes": "errors on their line in the file",
         "uniform": "`convert`, `ledger`, `risk`, which need one number",
         "least": "`verify`: proofs on spaces of any size where budgets differ by universe",

@@ -340,6 +340,13 @@ class BudgetNotStatedError(DpspecError, ValueError):
     exit_code = 3
 
 
+class BudgetNotKnownError(DpspecError, ValueError):
+    """The budget of a universe depends on all its datasets, which are too many to list."""
+
+    code = "budget-not-known"
+    exit_code = 3
+
+
 class NoYardstickError(DpspecError, ValueError):
     """Two specifications have no common space or universes in which a third could be implied by both; says what is missing."""
 

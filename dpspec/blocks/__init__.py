@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Trivial as Trivial,
         Universe as Universe,
         fixes_each_attribute as fixes_each_attribute,
+        fixes_table as fixes_table,
     )
     from dpspec.blocks.output_divergence import (
         Composed as Composed,
@@ -161,6 +162,7 @@ _HOMES = {
         "Trivial",
         "Universe",
         "fixes_each_attribute",
+        "fixes_table",
     ),
     "dpspec.blocks.output_divergence": (
         "Composed",

@@ -8,11 +8,13 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import BudgetNotStatedError, NotInUniverseError, ParameterError
+from dpspec.base.errors import BudgetNotKnownError, BudgetNotStatedError, NotInUniverseError, ParameterError
 from dpspec.base.exact import Number, number
+from dpspec.base.memo import is_hashable, memoize
 from dpspec.base.params import Exact, Text, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.multiverse import Multiverse, Universe
+from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import DatasetSpace
 
 
@@ -24,7 +26,15 @@ class Budget(Promising, ABC):
 
     @abstractmethod
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
-        """The budget of one universe, in units of `parameter`."""
+        """The budget of one universe, in units of `parameter`.
+
+        A budget that reads the label alone is evaluated wherever two datasets of a universe are compared. One that reads
+        `universe.datasets` is evaluated on all of them, or on some where it `is_same_in_parts`.
+        """
+
+    def is_same_in_parts(self, multiverse: Multiverse, space: DatasetSpace) -> bool:
+        """Whether `at` is known to be the same number for some datasets of a universe, at least one, as for all of them."""
+        return False
 
     def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
         """Raise IncompatibleBlocksError when the budget names a universe, or a part of one, that the specification does not have.
@@ -68,6 +78,7 @@ class Budget(Promising, ABC):
         return "the same budget" if self == other else None
 
     _promised: ClassVar[Mapping[str, Any]] = {
+        "is_same_in_parts": is_same_in_parts,
         "uniform": uniform,
         "least": least,
         "least_between": least_between,
@@ -119,6 +130,20 @@ class BudgetTable(Budget):
 
     parameter: str
     values: tuple[tuple[Hashable, Number], ...]
+
+    def __attrs_post_init__(self) -> None:
+        pairs = isinstance(self.values, tuple) and all(isinstance(row, tuple) and len(row) == 2 for row in self.values)
+        if not pairs or not is_hashable(self.values) or not all(type(value) is Number for _, value in self.values):
+            rule = "takes pairs of a label and an exact number"
+            raise ParameterError("budget", rule, 'write values=(("a", number(1)), ("b", number("1/2")))', value=repr(self.values))
+        seen = set[Hashable]()
+        for label, value in self.values:
+            if value < 0:
+                rule = f"is negative in the universe {label}"
+                raise ParameterError("budget", rule, "write a number of at least 0", value=str(value))
+            if label in seen:  # 1, 1.0 and True are one label
+                raise ParameterError("budget", "has two entries for one universe", "keep one of them", value=str(label))
+            seen.add(label)
 
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         for label, value in self.values:
@@ -188,6 +213,60 @@ class OpenBudget(Budget):
             return f"{self.parameter} at most {self.at_most.plain()}"
         known = "no number published" if self.at_least is None else f"at least {self.at_least.plain()}, and no more is published"
         return f"{self.parameter}: {known}"
+
+
+# --- universes of which some datasets are known ----------------------------------------------------
+
+
+MOST_LISTED = 2_000
+"""The universes of a larger space are not listed for a budget that reads all their datasets."""
+
+
+class _DatasetsRead(BaseException):
+    """A budget reads the datasets of a universe; no `except Exception` of the budget may hide it."""
+
+
+class _LabelOnly(Universe):
+    """A universe of which the label is known alone."""
+
+    def __init__(self, label: Hashable) -> None:
+        super().__init__(label=label, datasets=(), is_whole=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        if name == "datasets":
+            raise _DatasetsRead
+        return super().__getattribute__(name)
+
+
+def amount_in(budget: Budget, universe: Universe, multiverse: Multiverse, space: DatasetSpace) -> Number:
+    """The budget of a universe of which some datasets are known, or all of them.
+
+    The number for some datasets need not be that of the universe: the largest stratum of the swapping theorem may be in another
+    dataset.
+
+    Raises:
+        BudgetNotKnownError: when the budget reads all datasets of a universe, and these are too many to list.
+    """
+    if universe.is_whole:
+        return budget.at(universe, space)
+    try:
+        return budget.at(_LabelOnly(universe.label), space)
+    except _DatasetsRead:
+        if budget.is_same_in_parts(multiverse, space):
+            return budget.at(universe, space)
+    whole = _listed(multiverse, space).get(universe.label)
+    if whole is None:
+        rule = "depends on all datasets of a universe, and the space has too many to list"
+        raise BudgetNotKnownError(f"budget {budget.name}", rule, "use a smaller space, or invariants that fix the budget")
+    return budget.at(whole, space)
+
+
+@memoize(maxsize=16)
+def _listed(multiverse: Multiverse, space: DatasetSpace) -> dict[Hashable, Universe]:
+    size = listing_size(space)
+    if size is None or size > MOST_LISTED:
+        return {}
+    return {universe.label: universe for universe in multiverse.universes(space)}
 
 
 def stands_for(budget: Budget, value: int | Number) -> UniformBudget:

@@ -39,10 +39,12 @@ class Universe:
     Args:
         label: what names it within its multiverse (for level sets: the value of the invariants).
         datasets: its datasets, smallest first.
+        is_whole: whether these are all its datasets.
     """
 
     label: Hashable
     datasets: tuple[Dataset, ...]
+    is_whole: bool = True
 
     def __len__(self) -> int:
         return len(self.datasets)
@@ -218,15 +220,20 @@ class ExplicitUniverses(Multiverse):
         collect(partial(space.dataset, x) for _, held in self.universes_by_label for x in held)
 
     def labels(self, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
-        return tuple(u.label for u in self.universes(space) if dataset in u.datasets)
+        return tuple(label for label, members in _members(self, space) if dataset in members)
 
     def universes(self, space: DatasetSpace) -> Iterator[Universe]:
-        for label, held in self.universes_by_label:
-            members = {space.dataset(x) for x in held}
+        for label, members in _members(self, space):
             yield Universe(label=label, datasets=tuple(sorted(members, key=space.order)))
 
     def __str__(self) -> str:
         return f"{len(self.universes_by_label)} universes by list"
+
+
+@memoize(maxsize=16)
+def _members(multiverse: ExplicitUniverses, space: DatasetSpace) -> tuple[tuple[str, frozenset[Dataset]], ...]:
+    """The datasets of each universe: all datasets of a space are labelled by them."""
+    return tuple((label, frozenset(map(space.dataset, held))) for label, held in multiverse.universes_by_label)
 
 
 # --- the order between sets of invariants ---------------------------------------------------------
@@ -298,7 +305,13 @@ def fixes_each_attribute(multiverse: Multiverse, space: DatasetSpace, unit: str,
         return False
     # An attribute of one category is no part of a table: many have only one in a small space.
     wanted = dict.fromkeys(tuple(name for name in dict.fromkeys((*given, name)) if sizes[name] > 1) for name in sizes)
-    return all(seen_to_fix(held, Marginal(attributes=table, unit=unit), space) is not None for table in wanted)
+    return all(fixes_table(multiverse, space, unit, table) for table in wanted)
+
+
+def fixes_table(multiverse: Multiverse, space: DatasetSpace, unit: str, attributes: Sequence[str]) -> bool:
+    """Whether all datasets of one universe are seen to have the same table of counts of the records of the unit."""
+    held = multiverse.induced_by()
+    return bool(held) and seen_to_fix(held or (), Marginal(attributes=tuple(attributes), unit=unit), space) is not None
 
 
 _MOST_KEPT = 2_000
@@ -401,18 +414,19 @@ def _walked_witness(
 ) -> tuple[tuple[Dataset, Dataset] | None, bool]:
     """Two datasets with equal fine and unequal wanted values, and whether the search covered all datasets of the space."""
     most = max(1, min(WALKED, EVALUATIONS // (len(fine) + 1)))
-    size = listing_size(space)
+    size, seen = listing_size(space), 0
     listed = size is not None and size <= WALKED
     for walked in [space] if listed else _small_spaces(fine, wanted, space):
         first: dict[object, tuple[object, Dataset]] = {}
         for dataset in itertools.islice(walked.datasets(), most):
+            seen += 1
             spend(_WORK_OF_A_VALUE * (len(fine) + 1))
             key = tuple(invariant.value(dataset, space) for invariant in fine)
             value = wanted.value(dataset, space)
             known = first.setdefault(key, (value, dataset))
             if known[0] != value:
                 return (known[1], dataset), False
-    return None, listed and size is not None and size <= most
+    return None, listed and seen == size  # a list that is too short says nothing
 
 
 def _small_spaces(fine: Sequence[Invariant], wanted: Invariant, space: DatasetSpace) -> Iterator[DatasetSpace]:

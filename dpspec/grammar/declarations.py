@@ -25,8 +25,8 @@ from flint import arb, ctx
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NoFormulaError, NotInSpaceError, PluginContractError
 from dpspec.base.exact import ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball
-from dpspec.base.memo import memoize
-from dpspec.blocks.budget import Budget
+from dpspec.base.memo import is_hashable, memoize
+from dpspec.blocks.budget import Budget, amount_in
 from dpspec.blocks.input_divergence import Bound, InputDivergence
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
@@ -88,14 +88,86 @@ def _check_listed(space: DatasetSpace) -> None:
     size = space.cardinality()
     if size is None or sizes_of(space)[0] > MOST_RECORDS:
         return
+    for x in _spread(listed_datasets(space), DATASETS):
+        try:
+            canonical = space.dataset(x)
+        except NotInSpaceError as refusal:
+            rule = f"lists a dataset that it refuses: {refusal}"
+            raise PluginContractError(f"space {space.name}", rule, AUTHOR, value=repr(x)) from refusal
+        if canonical != x:
+            rule = "lists a dataset that is not in its canonical form"
+            raise PluginContractError(f"space {space.name}", f"{rule}: {canonical} is", AUTHOR, value=repr(x))
+
+
+def listed_datasets(space: DatasetSpace) -> list[Dataset]:
+    """The datasets of a finite space, each once. Each list is checked: the next one may be shorter.
+
+    Raises:
+        PluginContractError: when the list and `cardinality` disagree, or a dataset has no hash.
+    """
+    size, subject = space.cardinality(), f"space {space.name}"
+    if type(size) is not int or size < 0:
+        raise PluginContractError(subject, "has a cardinality that is no whole number of at least 0", AUTHOR, value=repr(size))
     listed = list(itertools.islice(space.datasets(), size + 1))
+    unhashable = next((x for x in listed if not is_hashable(x)), None)
+    if unhashable is not None:
+        raise PluginContractError(subject, "lists a dataset that has no hash", "list tuples", value=repr(unhashable))
     if len(listed) != size or len(set(listed)) != size:
         found = "at least " * (len(listed) > size) + f"{len(listed):,} datasets, {len(set(listed)):,} of them different"
-        raise PluginContractError(f"space {space.name}", f"lists {found}, and its cardinality is {size:,}", AUTHOR)
-    for x in _spread(listed, DATASETS):
-        if space.dataset(x) != x:
-            rule = "lists a dataset that is not in its canonical form"
-            raise PluginContractError(f"space {space.name}", f"{rule}: {space.dataset(x)} is", AUTHOR, value=repr(x))
+        raise PluginContractError(subject, f"lists {found}, and its cardinality is {size:,}", AUTHOR)
+    return listed
+
+
+def listed_universes(multiverse: Multiverse, space: DatasetSpace) -> list[Universe]:
+    """Every universe of a finite space, in the order of its smallest dataset: what is said of all pairs rests on the list.
+
+    A class may list its universes in a way of its own. Then they have to be those of the labels.
+
+    Raises:
+        PluginContractError: when the list and the labels disagree, or `listed_datasets` raises it.
+    """
+    members: dict[Hashable, list[Dataset]] = {}
+    for x in listed_datasets(space):
+        for label in labels_of(multiverse, x, space):
+            members.setdefault(label, []).append(x)
+    if type(multiverse).universes is Multiverse.universes:
+        return [Universe(label=label, datasets=tuple(held)) for label, held in members.items()]
+    found, seen = list(multiverse.universes(space)), set[Hashable]()
+    for universe in found:
+        if not isinstance(universe, Universe) or not isinstance(universe.datasets, tuple):
+            rule = "lists a universe that is no Universe with a tuple of datasets"
+            raise PluginContractError(f"multiverse {multiverse.name}", rule, AUTHOR, value=repr(universe))
+        if universe.label in seen:
+            _refuse_multiverse(multiverse, f"lists two universes with the label {universe.label}")
+        seen.add(universe.label)
+        _check_members(multiverse, universe, members.get(universe.label, []))
+    for label in members.keys() - seen:
+        _refuse_multiverse(multiverse, f"lists no universe with the label {label}, which {members[label][0]} has")
+    return found
+
+
+def _check_members(multiverse: Multiverse, universe: Universe, labelled: Sequence[Dataset]) -> None:
+    held, wanted = set(universe.datasets), set(labelled)
+    for x in wanted - held:
+        _refuse_multiverse(multiverse, f"labels {x} with {universe.label}, and does not list it there")
+    for x in held - wanted:
+        _refuse_multiverse(multiverse, f"lists {x} in the universe {universe.label}, which is none of its labels")
+    if len(held) != len(universe.datasets):
+        _refuse_multiverse(multiverse, f"lists a dataset twice in the universe {universe.label}")
+
+
+def labels_of(multiverse: Multiverse, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
+    """The labels of the universes that hold a dataset.
+
+    Raises:
+        PluginContractError: when they are no tuple of different values that have a hash. A generator would be empty when it is
+            read again, and a text would be one universe for each character.
+    """
+    found = multiverse.labels(dataset, space)
+    if not isinstance(found, tuple) or not is_hashable(found) or len(set(found)) != len(found):
+        rule = f"gives {dataset} labels that are no tuple of different values with a hash"
+        raise PluginContractError(f"multiverse {multiverse.name}", rule, 'return a tuple, such as ("X",)', value=repr(found))
+    return found
 
 
 def _once(check: Callable[..., None], *arguments: object) -> None:
@@ -502,22 +574,16 @@ def _check_price(divergence: InputDivergence, x: Dataset, y: Dataset, there: Num
 def _check_multiverse(multiverse: Multiverse, where: DatasetSpace) -> None:
     """Labels, the list of universes, shared universes and invariants have to say the same of the same datasets."""
     datasets = _spread(tuple(itertools.islice(where.datasets(), MOST_LISTED)), LABELLED)
-    labels = {x: set(multiverse.labels(x, where)) for x in datasets}
-    listed: dict[Dataset, set[Hashable]] = {x: set() for x in datasets}
-    by_labels = type(multiverse).universes is Multiverse.universes
-    for universe in () if by_labels or _is_large(where) else multiverse.universes(where):
-        for x in universe.datasets:
-            if x in listed:
-                listed[x].add(universe.label)
+    labels = {x: set(labels_of(multiverse, x, where)) for x in datasets}
     for x in datasets:
         if set(multiverse.labels(x, where)) != labels[x]:
             _refuse_multiverse(multiverse, f"gives a dataset other labels in a second call: {x}")
-        if listed[x] != labels[x] and not (by_labels or _is_large(where)):
-            _refuse_multiverse(multiverse, f"lists {x} in the universes {listed[x]}, and labels it {labels[x]}")
+    if type(multiverse).universes is not Multiverse.universes and not _is_large(where):
+        listed_universes(multiverse, where)
     invariants = multiverse.induced_by()
     for x, y in itertools.combinations(_spread(datasets, DATASETS), 2):
         shared = not labels[x].isdisjoint(labels[y])
-        if multiverse.share_universe(x, y, where) is not shared:
+        if bool(multiverse.share_universe(x, y, where)) is not shared:
             _refuse_multiverse(multiverse, f"has a `share_universe` that contradicts its labels: x = {x}, x' = {y}")
         if invariants is not None and shared is not all(c.value(x, where) == c.value(y, where) for c in invariants):
             _refuse_multiverse(multiverse, f"states invariants that do not induce its universes: x = {x}, x' = {y}")
@@ -540,9 +606,9 @@ def _check_budget(multiverse: Multiverse, budget: Budget, where: DatasetSpace) -
             held.setdefault(label, []).append(x)
     stated = dict(budget.by_label() or ())
     for label, datasets in held.items():
-        universe = Universe(label=label, datasets=tuple(datasets))
+        universe = Universe(label=label, datasets=tuple(datasets), is_whole=False)
         try:
-            found, again = budget.at(universe, where), budget.at(universe, where)
+            found, again = (amount_in(budget, universe, multiverse, where) for _ in range(2))
             between = budget.least_between(multiverse, where) if len(datasets) > 1 else None
         except PluginContractError:
             raise
@@ -596,9 +662,19 @@ def distance_bound(
             raise
         return None  # what a universe fixes is known of a space that need not be of their kind, such as graphs
     if known is not None:
+        _check_bound(known, smaller, larger)
         shared = Trivial() if multiverse is None else multiverse
         _once(_on_small_spaces, _check_distances_bounded, smaller, space, larger, known[0], shared)
     return known
+
+
+def _check_bound(known: object, smaller: InputDivergence | OutputDivergence, larger: InputDivergence | OutputDivergence) -> None:
+    """A stated bound has to be a constant and its reason."""
+    names = f"{smaller.name}, {larger.name}"
+    if not isinstance(known, tuple) or len(known) != 2 or not isinstance(known[1], str):
+        rule = f"one of the two states a bound of {smaller} by {larger} that is no pair of a constant and a reason"
+        raise PluginContractError(names, rule, 'return (number(1), "why")', value=repr(known))
+    check_number(known[0], names, "a constant by which one is bounded by the other")
 
 
 def _check_distances_bounded(
@@ -630,6 +706,7 @@ def divergence_bound(smaller: OutputDivergence, larger: OutputDivergence) -> Bou
     """
     known = smaller.bounded_by(larger) or larger.bounds(smaller)
     if known is not None:
+        _check_bound(known, smaller, larger)
         _once(_check_divergences_bounded, smaller, larger, known[0])
     return known
 
@@ -696,9 +773,9 @@ def check_budget_within(one: Budget, other: Budget, multiverse: Multiverse, spac
 def _check_budget_within(multiverse: Multiverse, one: Budget, other: Budget, where: DatasetSpace) -> None:
     for x in _listed(where):
         for label in multiverse.labels(x, where):
-            universe = Universe(label=label, datasets=(x,))
+            universe = Universe(label=label, datasets=(x,), is_whole=False)
             try:
-                ours, theirs = one.at(universe, where), other.at(universe, where)
+                ours, theirs = (amount_in(budget, universe, multiverse, where) for budget in (one, other))
             except PluginContractError:
                 raise
             except DpspecError:  # no number for this universe

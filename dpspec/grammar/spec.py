@@ -26,7 +26,7 @@ from dpspec.base.exact import ZERO, Number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
 from dpspec.base.work import spend
-from dpspec.blocks.budget import Budget
+from dpspec.blocks.budget import Budget, amount_in
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures, shared_labels
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -105,14 +105,25 @@ class PrivacySpec(Showable):
         """Whether what is promised of x against x' is promised of x' against x, since d_X or d_Pr is symmetric."""
         return self.input_divergence.is_symmetric or self.output_divergence.is_symmetric
 
+    def amount(self, universe: Universe) -> Number:
+        """The budget of a universe, in units of its parameter.
+
+        Raises:
+            BudgetNotKnownError: when some datasets of the universe are given, and the budget depends on all of them.
+            PluginContractError: when the budget returns something else than an exact number of at least 0.
+        """
+        value = amount_in(self.budget, universe, self.multiverse, self.space)
+        check_number(value, f"budget {self.budget.name}", f"{self.budget.parameter} of a universe")
+        return value
+
     def bound(self, universe: Universe) -> Number:
         """The Lipschitz constant that the budget allows in a universe.
 
         Raises:
+            BudgetNotKnownError: when some datasets of the universe are given, and the budget depends on all of them.
             PluginContractError: when the budget or the divergence returns something else than an exact number of at least 0.
         """
-        value = self.budget.at(universe, self.space)
-        check_number(value, f"budget {self.budget.name}", f"{self.budget.parameter} of a universe")
+        value = self.amount(universe)
         found = self.output_divergence.lipschitz(self.budget.parameter, value)
         check_number(found, self.output_divergence.name, "a Lipschitz constant")
         return found
@@ -134,7 +145,7 @@ class PrivacySpec(Showable):
         distance = self.distance(first, second)
         if distance == 0 or distance.is_infinite:
             return distance
-        return min(self.bound(Universe(label=label, datasets=(first, second))) * distance for label in shared)
+        return min(self.bound(Universe(label=label, datasets=(first, second), is_whole=False)) * distance for label in shared)
 
     def replace(self, **blocks: Any) -> PrivacySpec:
         """The same specification with some blocks exchanged."""

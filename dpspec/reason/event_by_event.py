@@ -12,12 +12,13 @@ from fractions import Fraction
 
 import attrs
 
-from dpspec.base.errors import DpspecError, count
+from dpspec.base.errors import DpspecError, NotInUniverseError, count
 from dpspec.base.exact import Number, number
 from dpspec.base.log_linear import dyadic
 from dpspec.base.memo import memoize
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, Pair
+from dpspec.grammar.declarations import listed_datasets
 from dpspec.grammar.rule import Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.numeric import rational_exponential
@@ -82,7 +83,7 @@ def broken(premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Broken]:
         yield from _broken(given, asked)
         return
     allowed = _Allowed(_steps(given))
-    for pair in itertools.permutations(goal.space.datasets(), 2):
+    for pair in itertools.permutations(listed_datasets(goal.space), 2):
         if not _asks_nothing(goal, pair):
             yield from (allowed.broken(pair, q) for q in allowed.corners(*pair))
 
@@ -90,8 +91,10 @@ def broken(premise: PrivacySpec, goal: PrivacySpec) -> Iterator[Broken]:
 def _asks_nothing(goal: PrivacySpec, pair: Pair) -> bool:
     try:
         return allowance(goal, pair).upper.is_infinite
-    except DpspecError:  # a universe without a budget
+    except NotInUniverseError:  # a universe without a budget
         return True
+    except DpspecError:
+        return False
 
 
 @memoize(maxsize=64)
@@ -106,7 +109,7 @@ def lines(spec: PrivacySpec, *, up: bool) -> Lines | None:
         return None
     divergence, found = spec.output_divergence, dict[Pair, tuple[Line, ...]]()
     try:
-        for pair in itertools.permutations(spec.space.datasets(), 2):
+        for pair in itertools.permutations(listed_datasets(spec.space), 2):
             bracket = allowance(spec, pair)
             bound = bracket.upper if up else bracket.lower
             if bracket.upper.is_infinite:

@@ -13,6 +13,7 @@ from dpspec.base.exact import INFINITY, Number
 from dpspec.base.memo import memoize
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Pair
+from dpspec.grammar.declarations import listed_datasets
 from dpspec.grammar.rule import Conversion, Rule, Step
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.small_spaces import allowance
@@ -65,7 +66,7 @@ def _table(spec: PrivacySpec, *, paths: bool) -> DistanceTable | None:
     Args:
         paths: whether these are given bounds, rounded up and along paths, or required ones, rounded down.
     """
-    datasets = list(spec.space.datasets())
+    datasets = listed_datasets(spec.space)
     try:
         brackets = {pair: allowance(spec, pair) for pair in itertools.permutations(datasets, 2)}
     except DpspecError:

@@ -38,6 +38,7 @@ from dpspec.grammar.declarations import (
     check_part,
     distance_bound,
     divergence_bound,
+    listed_universes,
 )
 from dpspec.grammar.rule import Rule, Step
 from dpspec.grammar.spec import PrivacySpec
@@ -53,7 +54,7 @@ def compared_pairs(spec: PrivacySpec) -> Iterator[UniversePair] | None:
     size = listing_size(spec.space)
     if size is None or size > LISTED:
         return None
-    pairs = ((u, x, y) for u in spec.multiverse.universes(spec.space) for x, y in itertools.combinations(u.datasets, 2))
+    pairs = ((u, x, y) for u in listed_universes(spec.multiverse, spec.space) for x, y in itertools.combinations(u.datasets, 2))
     return ((u, x, y) for u, x, y in pairs if not spec.distance(x, y).is_infinite or not spec.distance(y, x).is_infinite)
 
 
@@ -535,7 +536,7 @@ class ListedUniverses(Rule):
             return
         count = 0
         try:
-            bounds = {universe.label: premise.bound(universe) for universe in premise.multiverse.universes(premise.space)}
+            bounds = {universe.label: premise.bound(universe) for universe in listed_universes(premise.multiverse, premise.space)}
             for universe, left, right in pairs:
                 count += 1
                 shared = shared_labels(premise.multiverse, left, right, premise.space)

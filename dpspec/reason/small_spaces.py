@@ -166,7 +166,10 @@ def _case(premise: PrivacySpec, conclusion: PrivacySpec, pair: Pair, near: list[
 def _rate(spec: PrivacySpec, dataset: Dataset, labels: Labels) -> Number:
     """The budget as a Lipschitz constant; the least over the universes of the dataset, where it differs by universe."""
     value = constant(spec)
-    return min((spec.bound(Universe(label=u, datasets=(dataset,))) for u in labels), default=INFINITY) if value is None else value
+    if value is not None:
+        return value
+    held = (Universe(label=label, datasets=(dataset,), is_whole=False) for label in labels)
+    return min(map(spec.bound, held), default=INFINITY)
 
 
 @memoize(maxsize=64)
@@ -190,7 +193,7 @@ def _allowed(spec: PrivacySpec, pair: Pair, shared: set[Hashable]) -> Bracket:
         return Bracket.exactly(0)
     value = constant(spec)
     if value is None:
-        value = min(spec.bound(Universe(label=label, datasets=pair)) for label in shared)
+        value = min(spec.bound(Universe(label=label, datasets=pair, is_whole=False)) for label in shared)
     return product(value, distance)
 
 

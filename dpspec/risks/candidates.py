@@ -40,6 +40,7 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
+from dpspec.grammar.declarations import listed_datasets
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import pairs_of_one_record, trial_groups
@@ -259,7 +260,7 @@ class Allowed:
 
     def _constant(self, label: Hashable, member: Dataset) -> Number:
         if label not in self._constants:
-            self._constants[label] = self._spec.bound(Universe(label=label, datasets=(member,)))
+            self._constants[label] = self._spec.bound(Universe(label=label, datasets=(member,), is_whole=False))
         return self._constants[label]
 
 
@@ -599,7 +600,7 @@ class MeasuredDatasets:
 @memoize(maxsize=4)
 def measured_datasets(spec: PrivacySpec) -> MeasuredDatasets:
     """The datasets that attackers compare where none are named: all of a space that can be listed, else those that are tried."""
-    return MeasuredDatasets.of(spec, (tuple(spec.space.datasets()),) if is_small(spec) else trial_groups(spec))
+    return MeasuredDatasets.of(spec, (tuple(listed_datasets(spec.space)),) if is_small(spec) else trial_groups(spec))
 
 
 def _sharing(spec: PrivacySpec) -> Callable[[Dataset, Dataset], object]:

@@ -405,7 +405,7 @@ def at_universe_of(spec: PrivacySpec, dataset: Dataset) -> PrivacySpec:
         raise AttackerMisfitError("universe-of", OUTSIDE, "name another dataset")
     if uniform:
         return spec
-    values = [spec.budget.at(Universe(label=label, datasets=(dataset,)), spec.space) for label in labels]
+    values = [spec.amount(Universe(label=label, datasets=(dataset,), is_whole=False)) for label in labels]
     return spec.replace(budget=UniformBudget(parameter=spec.budget.parameter, value=max(values)))
 
 

@@ -378,7 +378,11 @@ class BlockReader:
             self.log.add(fault, path)
         if self.log.found > before or not names:
             return FAILED
-        return BudgetTable(parameter=names.pop(), values=tuple(values))
+        try:
+            return BudgetTable(parameter=names.pop(), values=tuple(values))
+        except ParameterError as fault:
+            self.log.add(fault, f"{path}.universe")
+            return FAILED
 
     # -- fit --------------------------------------------------------------------------------------
 

@@ -302,8 +302,10 @@ class Subjects:
         return (ValueSubject(thing=thing) for thing in self.objects(entry))
 
     def space_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
-        """The small spaces of one registered class."""
-        return (ValueSubject(thing=space) for space in self.spaces() if type(space) is entry.cls)
+        """The small spaces of one registered class; those that its parameters make, where it gives no examples."""
+        given = [space for space in self.spaces() if type(space) is entry.cls]
+        made = given or [space for space in self.on(entry.cls, None) if _is_small(space)]
+        return (ValueSubject(thing=space) for space in made)
 
     def plain_subjects(self, entry: Entry) -> Iterator[ValueSubject]:
         """The object of a class that takes no parameters."""

@@ -236,7 +236,7 @@ def grouped(spec: PrivacySpec, datasets: Sequence[Dataset]) -> tuple[Universe, .
     for dataset in datasets:
         for label in spec.multiverse.labels(dataset, spec.space):
             members.setdefault(label, []).append(dataset)
-    return tuple(Universe(label=label, datasets=tuple(held)) for label, held in members.items())
+    return tuple(Universe(label=label, datasets=tuple(held), is_whole=False) for label, held in members.items())
 
 
 def drawn_datasets(space: DatasetSpace) -> st.SearchStrategy[Dataset]:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 import attrs
 from flint import ctx
 
-from dpspec.base.errors import DpspecError, NumericalError, PluginContractError, WorkLimitError, count
+from dpspec.base.errors import BudgetNotKnownError, DpspecError, NumericalError, PluginContractError, WorkLimitError, count
 from dpspec.base.exact import INFINITY, Bracket, Number, largest, number, rounded_product
 from dpspec.base.types import Progress
 from dpspec.base.work import limited
@@ -30,7 +30,7 @@ from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
-from dpspec.grammar.declarations import check_declared, check_listed, check_reverse
+from dpspec.grammar.declarations import check_declared, check_listed, check_reverse, listed_universes
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.law import Law
@@ -143,7 +143,7 @@ def verify(
             reason = f"the space has {held}, {above}"
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=reason, provenance=provenance)
         check_listed(spec.space)
-        universes = list(spec.multiverse.universes(spec.space))
+        universes = listed_universes(spec.multiverse, spec.space)
     else:
         universes = walk.restrict([spec.space.dataset(x) for x in datasets])
     total = sum(walk.count_pairs(len(universe)) for universe in universes)
@@ -226,7 +226,7 @@ def _first_beyond(walk: _Walk, groups: Iterable[Sequence[Dataset]], most_work: i
         if most_work is not None and work >= most_work:
             return f"{walk.none_beyond}; {MORE}"
     if not walk.compared:
-        return "no pair of datasets was found whose laws can be compared"
+        return walk.unknown or "no pair of datasets was found whose laws can be compared"
     return walk.none_beyond
 
 
@@ -305,6 +305,8 @@ class _Walk:
     compared: int = 0
     beyond: tuple[Dataset, Dataset] | None = None
     """A pair that was found to be beyond the claim."""
+    unknown: str = ""
+    """The reason why the budget of the universes of some datasets is not known."""
     most_undecided: int | None = None
     least: int = 1
     """Universes that hold fewer of some datasets are not looked at: a refutation takes two."""
@@ -359,7 +361,7 @@ class _Walk:
             for place in self.labels(dataset):
                 members.setdefault(place, []).append(dataset)
         found = ((self.names[place], tuple(held)) for place, held in members.items() if len(held) >= self.least)
-        return [Universe(label=label, datasets=held) for label, held in found]
+        return [Universe(label=label, datasets=held, is_whole=False) for label, held in found]
 
     def labels(self, dataset: Dataset) -> tuple[int, ...]:
         """The places of the labels of a dataset among those that were seen: a label may be as long as the dataset, and is hashed
@@ -380,6 +382,8 @@ class _Walk:
             yield self.on(datasets)
         except PluginContractError:
             raise
+        except BudgetNotKnownError as fault:
+            self.unknown = f"the {fault.subject} {fault.rule}"
         except DpspecError:
             for pair in itertools.combinations(datasets, 2) if len(datasets) > 2 else ():
                 yield from self.among(pair)

@@ -26,6 +26,7 @@ from typing import NoReturn
 import attrs
 
 from dpspec.base.errors import (
+    BudgetNotKnownError,
     ContradictedError,
     DpspecError,
     IncompatibleBlocksError,
@@ -270,11 +271,14 @@ class _Proof:
 
     def _bounds(self, found: SeenPair) -> list[tuple[object, Number]]:
         """The universes that hold both datasets of a pair, each with the Lipschitz constant that its budget allows."""
-        budget, chosen, space = self.spec.budget, self.spec.output_divergence, self.spec.space
-        if budget.uniform() is not None:
+        if self.spec.budget.uniform() is not None:
             return [(label, self.bound) for label in self._labels(found)]
-        held = [Universe(label=label, datasets=(found.left, found.right)) for label in self._labels(found)]
-        return [(universe.label, chosen.lipschitz(budget.parameter, budget.at(universe, space))) for universe in held]
+        pair = found.left, found.right
+        held = [Universe(label=label, datasets=pair, is_whole=False) for label in self._labels(found)]
+        try:
+            return [(universe.label, self.spec.bound(universe)) for universe in held]
+        except BudgetNotKnownError:  # a pair refutes a budget that is known alone
+            return [(universe.label, INFINITY) for universe in held]
 
     def _labels(self, found: SeenPair) -> Sequence[object]:
         """The universes that hold both datasets of a pair."""

@@ -1191,6 +1191,15 @@ class BrokenList(TwoBits):
         return iter(list(super().datasets())[:-1])
 
 
+@breaks("check_every_dataset_is_listed_once", "spaces")
+@define
+class BrokenFraction(TwoBits):
+    """Has 4.0 datasets."""
+
+    def cardinality(self):
+        return float(super().cardinality())
+
+
 @breaks("check_a_dataset_is_its_own_canonical_form", "spaces")
 @define
 class BrokenForm(TwoBits):
@@ -1464,6 +1473,15 @@ class BrokenUniverse(ByTotal):
             yield attrs.evolve(universe, datasets=universe.datasets[:-1])
 
 
+@breaks("check_universes_hold_the_datasets_of_their_label", "multiverses")
+@define
+class BrokenListOfLabels(ByTotal):
+    """A list of labels."""
+
+    def labels(self, dataset, space):
+        return list(super().labels(dataset, space))
+
+
 @breaks("check_sharing_a_universe_is_having_a_label_in_common", "multiverses")
 @define
 class BrokenShare(ByTotal):
@@ -1510,6 +1528,15 @@ class OneBit(Relation):
         return None
 
 
+@breaks("check_a_relation_answers_yes_or_no", "relations")
+@define
+class BrokenYes(OneBit):
+    """0 and 1."""
+
+    def related(self, left, right, space):
+        return int(super().related(left, right, space))
+
+
 @breaks("check_relation_is_symmetric", "relations")
 @define
 class BrokenOrder(OneBit):
@@ -1547,6 +1574,21 @@ class OneThird(Budget):
 
     def uniform(self):
         return number(Fraction(1, 3))
+
+
+@breaks("check_a_budget_is_the_same_in_parts_where_that_is_said", "budgets")
+@define
+class BrokenParts(OneThird):
+    """The number of datasets."""
+
+    def at(self, universe, space):
+        return number(len(universe))
+
+    def uniform(self):
+        return None
+
+    def is_same_in_parts(self, multiverse, space):
+        return True
 
 
 @breaks("check_budgets_are_nonnegative_numbers", "budgets")

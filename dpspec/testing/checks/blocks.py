@@ -30,14 +30,15 @@ from dpspec.testing.checks.parts import MOST, SPACES, listed_datasets
 
 @check(SPACES)
 def check_every_dataset_is_listed_once(subject: ValueSubject, context: Context) -> None:
-    """`datasets` lists each element of X once, smallest first, and `cardinality` says how many.
+    """`datasets` lists each element of X once, smallest first, whenever it is called, and `cardinality` says how many.
 
     Verdicts on all pairs rest on it.
     """
-    found = listed_datasets(subject.thing)
+    found, again = (listed_datasets(subject.thing) for _ in range(2))
+    require(set(found) == set(again), f"{found} are listed at first, and then {again}")
     require(len(set(found)) == len(found), f"a dataset is listed twice among {found}")
     size = subject.thing.cardinality()
-    require(len(found) == size, f"{len(found)} datasets are listed, and cardinality is {size}")
+    require(type(size) is int and len(found) == size, f"{len(found)} datasets are listed, and cardinality is {size!r}")
     sizes = [subject.thing.magnitude(x) for x in found]
     require(sizes == sorted(sizes), f"the magnitudes {sizes} do not rise, so that a witness need not be the smallest")
 
@@ -127,8 +128,14 @@ LOOKED_AT = 10
 def check_universes_hold_the_datasets_of_their_label(subject: PlacedSubject, context: Context) -> None:
     """`universes` and `labels` say the same:
 
-    D holds x exactly when the label of D is among those of x, and no label comes twice.
+    D holds x exactly when the label of D is among those of x, and no label comes twice. Labels are a tuple, and the same in each
+    call.
     """
+    for x in subject.datasets:
+        first, second = (subject.thing.labels(x, subject.space) for _ in range(2))
+        require(isinstance(first, tuple), f"the labels of {x} are {first!r}, which is no tuple")
+        require(first == second, f"the labels of {x} were {first!r}, then {second!r}")
+        require(len(set(first)) == len(first), f"the labels of {x} are {first!r}, one of them twice")
     listed: dict[Hashable, tuple[Dataset, ...]] = {}
     for universe in subject.thing.universes(subject.space):
         require(universe.label not in listed, f"two universes have the label {universe.label}")
@@ -148,7 +155,7 @@ def check_sharing_a_universe_is_having_a_label_in_common(subject: PlacedSubject,
     """`share_universe(x, x')` is true exactly when x and x' have a label in common. Pairs are compared, or not, by it."""
     labels = {x: set(subject.thing.labels(x, subject.space)) for x in subject.datasets[:LOOKED_AT]}
     for x, y in itertools.product(labels, repeat=2):
-        shared, found = bool(labels[x] & labels[y]), subject.thing.share_universe(x, y, subject.space)
+        shared, found = bool(labels[x] & labels[y]), bool(subject.thing.share_universe(x, y, subject.space))
         require(shared == found, f"share_universe({x}, {y}) = {found}, and the labels are {labels[x]} and {labels[y]}")
 
 
@@ -171,6 +178,15 @@ def check_invariants_induce_the_universes(subject: PlacedSubject, context: Conte
 
 
 # --- relations -----------------------------------------------------------------------------------
+
+
+@check(RELATION)
+def check_a_relation_answers_yes_or_no(subject: PlacedSubject, context: Context) -> None:
+    """`related` is True or False, and the same in each call. Any text, such as "no", would be taken for a yes."""
+    for x, y in subject.pairs():
+        first, second = (subject.thing.related(x, y, subject.space) for _ in range(2)) if x != y else (True, True)
+        require(type(first) is bool, f"related({x}, {y}) = {first!r}, which is neither True nor False")
+        require(first is second, f"related({x}, {y}) was {first}, then {second}")
 
 
 @check(RELATION, when="is_symmetric")
@@ -212,9 +228,13 @@ def _at(budget: object, universe: Universe, space: DatasetSpace) -> Number | Non
 
 @check(BUDGET)
 def check_budgets_are_nonnegative_numbers(subject: ValueSubject, context: Context) -> None:
-    """`at` gives a nonnegative `Number` for every universe, or refuses it. A verdict multiplies it with distances."""
+    """`at` gives a nonnegative `Number` for every universe, the same in each call, or refuses it.
+
+    A verdict multiplies it with distances.
+    """
     for universe, space in _universes(context):
-        found = _at(subject.thing, universe, space)
+        found, again = (_at(subject.thing, universe, space) for _ in range(2))
+        require(found == again, f"the budget of {universe.label} was {found}, then {again}")
         require(found is None or (isinstance(found, Number) and found >= 0), f"the budget of {universe.label} is {found!r}")
 
 
@@ -240,6 +260,20 @@ def check_bounds_of_a_budget_hold_in_every_universe(subject: ValueSubject, conte
         if found is not None:
             require(least is None or least <= found, f"least says {least}, and the budget of {universe.label} is {found}")
             require(most is None or found <= most, f"bounds say at most {most}, and the budget of {universe.label} is {found}")
+
+
+@check(BUDGET)
+def check_a_budget_is_the_same_in_parts_where_that_is_said(subject: ValueSubject, context: Context) -> None:
+    """`is_same_in_parts`: `at` is the same for some datasets of a universe. Pairs of large spaces are compared with it."""
+    for space in small_spaces()[:4]:
+        for multiverse in context.placed(MULTIVERSES, space)[:12]:
+            if not subject.thing.is_same_in_parts(multiverse, space):
+                continue
+            for universe in itertools.islice(multiverse.universes(space), 2):
+                whole = _at(subject.thing, universe, space)
+                for x in universe.datasets[:LOOKED_AT]:
+                    part = _at(subject.thing, Universe(label=universe.label, datasets=(x,), is_whole=False), space)
+                    require(part == whole, f"the budget of {universe.label} is {whole}, and {part} for its dataset {x} alone")
 
 
 @check(BUDGET)
@@ -366,11 +400,13 @@ def check_distance_to_itself_is_zero(subject: PlacedSubject, context: Context) -
 
 @check(INPUT_DIVERGENCES)
 def check_distance_is_a_nonnegative_number(subject: PlacedSubject, context: Context) -> None:
-    """d_X is an exact `Number`, at least 0; infinity is allowed. A negative distance makes every budget negative."""
+    """d_X is an exact `Number`, at least 0, the same in each call; infinity is allowed. A negative distance makes every budget
+    negative."""
     for x, y in subject.pairs():
-        found = subject.thing.distance(x, y, subject.space)
+        found, again = (subject.thing.distance(x, y, subject.space) for _ in range(2))
         require(isinstance(found, Number), f"d({x}, {y}) = {found!r} is no Number")
         require(found >= 0, f"d({x}, {y}) = {found} is negative")
+        require(found == again, f"d({x}, {y}) was {found}, then {again}")
 
 
 @check(INPUT_DIVERGENCES, when="is_symmetric")

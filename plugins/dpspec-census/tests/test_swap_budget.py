@@ -20,11 +20,13 @@ from dpspec_census.swap_budget import rate_of_least_budget, swap_rates
 from dpspec_census.swapping import THEOREM
 from dpspec_divergences import Hamming, Mult
 
+import dpspec as dp
 from dpspec.base.errors import ParameterError
 from dpspec.base.exact import INFINITY, ZERO, ln, number
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.exhaustive import refute_on
 
 ATTRIBUTES = [{"name": "match", "count": 2}, {"name": "rest", "count": 2}, {"name": "swap", "count": 2}]
 SPACE = UnorderedRecords(attributes=ATTRIBUTES, least=0, most=4, unit="household")
@@ -195,3 +197,20 @@ def test_in_a_coarser_universe_the_largest_b_counts():
     (universe,) = Trivial().universes(SPACE)
     assert SwappingBudget(match=["match"], swap_rate="1/2").at(universe, SPACE) == ln(5)
     assert SwappingBudget(match=["match"], swap_rate="1/2").uniform() is None
+
+
+def test_two_datasets_do_not_have_the_budget_of_their_universe_unless_it_fixes_the_strata() -> None:
+    """In one universe of all tables of up to 250 persons the largest stratum has 250: pairs of one person refute nothing."""
+    people = dp.records(attributes=[{"name": "sex", "categories": ["f", "m"]}], most=250)
+    budget = SwappingBudget(match=(), swap_rate="1/2", unit="person")
+    one = dp.spec(space=people, distance="hamming", standard="pure", budget=budget)
+    noise = dp.geometric(queries=[dp.marginal(attributes=["sex"])], ratio="1/3")
+    found = refute_on(noise, one, [((("f",),), (("m",),))])
+    assert found == "the budget swapping depends on all datasets of a universe, and the space has too many to list"
+    by_sex = dp.spec(
+        space=people, distance="hamming", standard="pure", budget=budget, invariants=[dp.marginal(attributes=["sex"])]
+    )
+    same = (("f",), ("m",)), (("f",), ("m",))
+    assert by_sex.allowance(*same) == 0
+    assert budget.is_same_in_parts(by_sex.multiverse, people)
+    assert not budget.is_same_in_parts(one.multiverse, people)

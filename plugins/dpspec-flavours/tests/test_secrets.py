@@ -308,6 +308,14 @@ def test_a_sample_is_drawn_as_its_definition_says(size, rate, fixed):
     assert dict(mechanism.law(frame, space).probabilities()) == {o: p for o, p in expected.items() if p}
 
 
+def test_datasets_without_a_length_are_refused(monkeypatch):
+    """Those of a stranger may be plain numbers; the error was one of Python."""
+    monkeypatch.setattr("dpspec.plugin.grammar.first_datasets", lambda space: iter((0, 1)))
+    keep = NearbyDataset(distance=HammingOrdered(), rate=1)
+    with pytest.raises(IncompatibleBlocksError, match="no sequence of its records"):
+        Subsampled(mechanism=keep, size=1).check(BIT)
+
+
 def test_a_sample_larger_than_the_dataset_is_all_of_it():
     space = OrderedRecords(attributes=(Attribute(name="a", categories=("x",)),), most=2)
     mechanism = Subsampled(mechanism=NearbyDataset(distance=HammingOrdered(), rate=1), size=5)

@@ -379,6 +379,16 @@ class SwappingBudget(Budget):
             return None
         return nominal_budget(self.largest_stratum, self.swap_rate, self.form)
 
+    def is_same_in_parts(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> bool:
+        """Where the universes fix the sizes of the strata, and for the full form which of them have different records."""
+        if self.largest_stratum is not None:
+            return True
+        tables = [self.match]
+        if self.form == "s23-full":  # the records of a stratum are alike where each attribute has one value in it
+            names = (attribute.name for attribute in space.attributes_of(self.unit))
+            tables += [(*self.match, name) for name in names if name not in self.match]
+        return all(blocks.fixes_table(multiverse, space, self.unit, table) for table in tables)
+
     def least_between(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> tuple[Number, str] | None:
         """Of universes whose datasets have the same table of match x a for each attribute a: that for a stratum of two records.
 

@@ -6,6 +6,7 @@ import itertools
 import math
 import threading
 import time
+from typing import ClassVar
 
 import attrs
 import numpy as np
@@ -15,10 +16,14 @@ from dpspec_code.sampled.engine import fingerprint, refute
 from dpspec_divergences import UserMetric
 
 from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.exact import INFINITY, Number, number
+from dpspec.base.params import define
+from dpspec.blocks.budget import Budget
 from dpspec.blocks.invariant import FunctionInvariant
 from dpspec.blocks.lists import ValueLists
-from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.multiverse import LevelSets, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import ClaimRefutedError, Outcome
@@ -193,6 +198,28 @@ def test_nothing_to_compare_is_said():
     verdict = refute(lambda x, rng: list(x), alone)
     assert (verdict.outcome, verdict.method) == (Outcome.UNDECIDED, "none")
     assert "nothing to compare" in verdict.reason
+
+
+@define
+class PerDataset(Budget):
+    """1/4 for each dataset of the universe, or as much as one likes."""
+
+    name: ClassVar[str] = "test-per-dataset"
+
+    parameter: str = "epsilon"
+    is_free: bool = False
+
+    def at(self, universe: Universe, space: DatasetSpace) -> Number:
+        return INFINITY if self.is_free else number(len(universe)) / 4
+
+
+@pytest.mark.parametrize("is_free", [True, False])
+def test_pairs_without_a_budget_are_compared_with_nothing(is_free):
+    """2^14 datasets allow far more than two; it was refuted. Pairs at finite distance were said to be none."""
+    spec = claim(BitVectors(length=14)).replace(budget=PerDataset(is_free=is_free))
+    verdict = refute(lambda x, rng: list(x), spec, datasets=[(0,) * 14, (0,) * 13 + (1,)])
+    assert verdict.outcome is Outcome.UNDECIDED
+    assert "with a budget that is finite and known" in verdict.reason
 
 
 @attrs.frozen

@@ -33,7 +33,7 @@ import numpy as np
 from flint import arb
 
 from dpspec import DpspecError
-from dpspec.plugin import Dataset, DatasetSpace, Number, PrivacySpec
+from dpspec.plugin import Dataset, DatasetSpace, Number, PrivacySpec, errors, exact
 from dpspec.plugin.judges import (
     MOST as MOST,
     Atom,
@@ -502,7 +502,10 @@ def _pair(
         return None
     for label in shared:
         if label not in budgets:
-            budgets[label] = spec.bound(Universe(label=label, datasets=(left, right)))
+            try:
+                budgets[label] = spec.bound(Universe(label=label, datasets=(left, right), is_whole=False))
+            except errors.BudgetNotKnownError:  # a pair refutes a budget that is known alone
+                budgets[label] = exact.INFINITY
     universe = shared[0] if len(shared) == 1 else min(shared, key=lambda label: budgets[label])
     distance, length = lengths.setdefault(str(distance), (distance, float(distance)))
     return None if budgets[universe].is_infinite else ChosenPair(left, right, distance, universe, budgets[universe], length)

@@ -28,7 +28,6 @@ from dpspec import Outcome, Verdict
 from dpspec.plugin import Dataset, IncompatibleBlocksError, ParameterError, PrivacySpec, Registry
 from dpspec.plugin.judges import (
     ERROR,
-    NOTHING,
     SECONDS,
     Atom,
     NoFormulaError,
@@ -59,6 +58,12 @@ from dpspec_code.sampled.witness import (
     refuted,
     witness,
 )
+
+NOTHING_TRIED = (
+    "no two of the datasets that were tried are in one universe at a finite distance, with a budget that is finite and known: "
+    "nothing to compare"
+)
+"""The reason why a claim is undecided where no pair could refute it."""
 
 FIRST_ROUND = 800
 """Draws of the first round; every round has twice as many as the one before."""
@@ -186,7 +191,7 @@ def cover(
     """
     listed = Tried.of(spec, seed).grow(COVERED) if datasets is None else pairs(list(map(spec.space.dataset, datasets)), spec)
     if not listed:
-        return Covered(text="", why=NOTHING)
+        return Covered(text="", why=NOTHING_TRIED)
     for pair in listed:
         if not fault.loss > pair.budget:
             raise ParameterError("loss", f"must be more than is allowed, {pair.budget}", value=fault.loss)
@@ -326,7 +331,7 @@ class _SampledSearch:
 
     def run(self) -> Verdict:
         if not self.listed:
-            return self._undecided(NOTHING, method="none")
+            return self._undecided(NOTHING_TRIED, method="none")
         try:
             self.nulls.of(self.listed[0]).table  # noqa: B018 (raises where the divergence cannot be tested)
         except NoFormulaError as problem:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, cast
 
@@ -188,8 +188,9 @@ class Subsampled(Mechanism):
             rule = f"publishes positions, and the datasets of {space.name} have none"
             raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use an ordered space")
         for dataset in grammar.first_datasets(space):
-            count = len(cast("Any", blocks.presented(dataset)))
-            if not space.units or count != len(space.records(dataset, space.units[0])):
+            entries = blocks.presented(dataset)
+            count = len(entries) if isinstance(entries, Sized) else None
+            if count is None or not space.units or count != len(space.records(dataset, space.units[0])):
                 rule = "draws records, and a dataset of this space is no sequence of its records"
                 raise IncompatibleBlocksError(f"mechanism {self.name}", rule, "use a space of records", value=space.name)
             sizes = self._sizes(count)

@@ -168,8 +168,14 @@ def compare_products(left: Sequence[Promised], right: Sequence[Promised], compar
     others.
     """
 
+    known: dict[tuple[PrivacySpec, PrivacySpec], Comparison] = {}  # of two promises of one side, which are asked for repeatedly
+
     def implies(premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:
-        return compare(premise, conclusion).forward.answer
+        if (conclusion, premise) in known:
+            return known[conclusion, premise].backward.answer
+        if (premise, conclusion) not in known:
+            known[premise, conclusion] = compare(premise, conclusion)
+        return known[premise, conclusion].forward.answer
 
     table = {
         (i, j): compare(one[1], other[1])

@@ -214,3 +214,4 @@ def test_two_datasets_do_not_have_the_budget_of_their_universe_unless_it_fixes_t
     assert by_sex.allowance(*same) == 0
     assert budget.is_same_in_parts(by_sex.multiverse, people)
     assert not budget.is_same_in_parts(one.multiverse, people)
+    assert not budget.is_same_in_parts(by_sex.multiverse, SPACE)  # it has no persons

@@ -383,6 +383,8 @@ class SwappingBudget(Budget):
         """Where the universes fix the sizes of the strata, and for the full form which of them have different records."""
         if self.largest_stratum is not None:
             return True
+        if self.unit not in space.units:
+            return False
         tables = [self.match]
         if self.form == "s23-full":  # the records of a stratum are alike where each attribute has one value in it
             names = (attribute.name for attribute in space.attributes_of(self.unit))

@@ -35,7 +35,7 @@ from typing import Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, PluginContractError
+from dpspec.base.errors import NoFormulaError, NumericalError, PluginContractError
 from dpspec.base.exact import Bracket, Number, number, rounded_product
 from dpspec.base.params import define
 from dpspec.base.promises import Promising
@@ -90,7 +90,10 @@ MOST_TRIED = 6
 
 def _within(source: OutputDivergence, value: Number) -> Iterator[tuple[Law, Law]]:
     """Pairs of laws that a divergence says have a budget, as much of it as it allows; each checked, and in both orders."""
-    constant = source.lipschitz(source.budget_parameters[0], value)
+    try:
+        constant = source.lipschitz(source.budget_parameters[0], value)
+    except NumericalError:  # the root of a root: the formula is stated for it nevertheless
+        return
     if constant.is_infinite or (constant == 0 and source.separates_laws()):
         return
     for answers in itertools.islice(source.extremal(constant), MOST_TRIED):
@@ -154,7 +157,10 @@ class Conversion(Promising, Rule):
         found = self.convert(source, value, target)
         if found is None or found.upper.is_infinite or self.mechanism is not None:
             return found
-        allowed = target.lipschitz(target.budget_parameters[0], found.upper)
+        try:
+            allowed = target.lipschitz(target.budget_parameters[0], found.upper)
+        except NumericalError:  # as in `_within`
+            return found
         for one, other in _within(source, value):
             try:
                 reached = target.between(one, other)

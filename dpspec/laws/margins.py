@@ -13,7 +13,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import attrs
-from flint import ctx
+from flint import arb, ctx
 
 from dpspec.base.errors import ParameterError
 from dpspec.base.exact import Bracket, NumberLike, number, rational
@@ -24,6 +24,8 @@ from dpspec.laws.integers import IntegerLaw
 _PRECISION = 128
 _FINE = 1 << 40
 """Margins on the line are found to this part of themselves."""
+_LEAST_BITS = 4096
+"""Smaller probabilities than 2 to the minus this are rounded up to it: as fractions they may be too long for any number."""
 
 
 @attrs.frozen(kw_only=True)
@@ -76,9 +78,13 @@ def margin(law: LineLaw | IntegerLaw, level: NumberLike = Fraction(19, 20)) -> M
 
 
 def _on_integers(law: IntegerLaw, wanted: Fraction) -> Margin:
+    least_bits = max(_LEAST_BITS, wanted.denominator.bit_length())  # 2^-least_bits is below 1 - wanted
+
     def outside(far: int) -> tuple[Fraction, Fraction]:
         """P(|Y - n| > far), from below and above; exactly, where the level may be attained and the law has a rational tail."""
         found = 2 * law.upper_tail(far + 1, _PRECISION)
+        if found < arb(2) ** -least_bits:
+            return Fraction(0), Fraction(1, 1 << least_bits)
         least, most = max(dyadic(found.lower()), Fraction(0)), dyadic(found.upper())
         tail = law.rational_tail(far + 1) if least <= 1 - wanted < most else None
         return (least, most) if tail is None else (2 * tail, 2 * tail)

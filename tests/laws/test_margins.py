@@ -88,3 +88,18 @@ def test_a_scale_beyond_doubles_has_its_margin(scale):
     size = Fraction(scale)
     for law, most in ((LaplaceLaw(0, size), 2.99573227), (GaussianLaw(0, size**2), 1.95996398)):
         assert float(margin(law).value.upper.as_fraction() / size) == pytest.approx(most, rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("law", "level"),
+    [
+        (TwoSidedGeometricLaw(0, 10**9), "19/20"),
+        (TwoSidedGeometricLaw(0, 10**25), 1 - Fraction(1, 10**1300)),
+        (DiscreteGaussianLaw(0, Fraction(1, 10**9)), "19/20"),
+    ],
+)
+def test_the_margin_of_next_to_no_noise_is_0(law, level):
+    """The probability of any error is too small for an exact number; it is rounded up, and the coverage down."""
+    found = margin(law, level)
+    assert found.value.upper == 0
+    assert Fraction(level) <= found.coverage.lower.as_fraction() < found.coverage.upper.as_fraction() <= 1

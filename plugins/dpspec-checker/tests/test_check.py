@@ -383,6 +383,81 @@ def test_what_is_no_json_is_refused(text: str, tmp_path: Path) -> None:
         check_file(tmp_path / "none.json")
 
 
+HEAD = '''schema = 1
+[space]
+type = "records"
+attributes = [{ name = "age", count = 16 }]
+[input_divergence]
+type = "neighbour"
+relation = { type = "replace-one" }
+'''
+KL, TV = 'type = "f-divergence"\ngenerator = "kl"\ndirection = "forward"', 'type = "total-variation"'
+ONE_HALF = 'type = "renyi"\norder = "1/2"'
+
+
+def one_step(rule: str, outputs: tuple[str, str], budgets: tuple[str, str], **parameters: str) -> Data:
+    """A derivation of one step between two output divergences, as texts."""
+    before, after = (
+        f"{HEAD}[output_divergence]\n{output}\n[budget]\n{budget}\n"
+        for output, budget in zip(outputs, budgets, strict=True)
+    )
+    step = {"rule": rule, "block": "output divergence", "parameters": parameters, "before": before, "after": after}
+    return {"format": "dpspec-derivation", "version": 1, "premise": before, "conclusion": after, "steps": [step]}
+
+
+@pytest.mark.parametrize(("rule", "outputs", "budgets", "parameters"), [
+    ("output-domination", (ONE_HALF, KL), ('divergence = "1/10"', 'divergence = "1/10"'), {"constant": "1"}),
+    ("renyi-to-kl", (ONE_HALF, KL), ('epsilon = "1/10"', 'divergence = "1/10"'), {}),
+    ("renyi-to-total-variation", (ONE_HALF, TV), ('epsilon = "1/10"', 'distance = "0.2236068"'), {}),
+    ("renyi-to-hockey-stick", ('type = "renyi"\norder = "4 - ln(15)"', 'type = "hockey-stick"\nepsilon = "ln(2)"'),
+     ('epsilon = "ln(2)"', 'delta = "1/8"'), {}),
+    ("zcdp-to-renyi", ('type = "d-nor"', ONE_HALF), ('rho = "1/10"', 'epsilon = "1/20"'), {}),
+    ("output-domination", ('type = "mult-delta"\ndelta = "1"', 'type = "mult-delta"\ndelta = "3"'),
+     ('epsilon = "1"', 'epsilon = "1"'), {"constant": "1"}),
+    ("output-domination", ('type = "trade-off"\ncurve = [["0", "1"], ["1/2", "3/4"], ["1", "0"]]', TV),
+     ("steps = 1", 'distance = "0"'), {"constant": "0"}),
+    ("output-domination", ('type = "trade-off"\ncurve = [["0", "1"], ["1/2", "1/2"]]', TV),
+     ("steps = 1", 'distance = "0"'), {"constant": "0"}),
+])  # fmt: skip
+def test_parameters_outside_their_domain_are_no_specification(
+    rule: str, outputs: tuple[str, str], budgets: tuple[str, str], parameters: dict[str, str]
+) -> None:
+    """Each step follows a formula that is a theorem for valid parameters only; all were accepted."""
+    with pytest.raises(DerivationFileError, match=r"output_divergence: the .* must be"):
+        check_derivation(one_step(rule, outputs, budgets, **parameters))
+
+
+def test_the_knots_of_a_curve_may_be_listed_in_any_order() -> None:
+    """In the order of the list the chords of this curve fall by at most 1, and the curve itself by 3."""
+    knots = '"curve" = [["0", "1"], ["1", "0"], ["1/4", "1/4"]]'
+    outputs = (f'type = "trade-off"\n{knots}', 'type = "mult"')
+    for constant, good in (("0", False), ("ln(3)", True)):
+        data = one_step("output-domination", outputs, ("steps = 1", f'epsilon = "{constant}"'), constant=constant)
+        assert check_derivation(data).accepted is good
+
+
+def test_numbers_that_cannot_be_factored_or_written_out_end_at_once() -> None:
+    """A product of two large primes in a logarithm, an exponent of eight digits, and a whole number of 5,000 digits."""
+    large = (10**100 + 267) * (10**105 + 243)
+    for text in (f'"ln({large})"', "1e99999999"):
+        data = one_step("equal-laws", ('type = "mult"', TV), (f"epsilon = {text}", 'distance = "0"'))
+        assert not check_derivation(data).accepted
+    same = one_step("output-domination", ('type = "mult"', TV), (f'epsilon = "ln({large})"', 'distance = "300"'), constant="1/2")
+    assert check_derivation(same).accepted  # of a logarithm that is left whole
+    with pytest.raises(DerivationFileError, match="premise: is no specification"):
+        check_derivation({**GOOD, "premise": f"schema = 1\nnumber = {'1' * 5000}\n"})
+
+
+@pytest.mark.parametrize("depth", [100, 900])
+def test_deep_data_is_refused(depth: int, tmp_path: Path) -> None:
+    path = tmp_path / "d.json"
+    path.write_text(json.dumps(GOOD)[:-1] + ', "z": ' + "[" * depth + "]" * depth + "}")
+    with pytest.raises(DerivationFileError, match="nested more than"):
+        check_file(path)
+    with pytest.raises(DerivationFileError, match="premise: is no specification"):
+        check_derivation({**GOOD, "premise": f"schema = 1\nz = {'[' * depth}{']' * depth}\n"})
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dpspec_checker.json_files.MOST_BYTES", 100)
     path = tmp_path / "d.json"

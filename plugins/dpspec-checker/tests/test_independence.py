@@ -13,7 +13,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "dpspec_checker"
 FILES = {path.stem: path for path in SOURCE.glob("*.py")}
 KERNEL = ("numbers", "check")
 """The chain of steps, the side condition of every rule, and the arithmetic."""
-FACTS = ("constants", "universes", "conversions", "pairs", "noise", "tied_parts")
+FACTS = ("constants", "domains", "universes", "conversions", "pairs", "noise", "tied_parts")
 """Facts about named blocks; each knows at most those before it."""
 READERS = ("errors", "json_files")
 """What reads a file, and knows nothing of its contents."""
@@ -27,7 +27,7 @@ TRUSTED = (*KERNEL, *FACTS, *READERS, *PROOFS, *TABLES, *ANSWERS)
 """Every module whose fault can make the checker accept what is false."""
 NOT_TRUSTED = ("__init__", "command")
 """Names, and the options of the command line."""
-MOST_TRUSTED_LINES = 3950
+MOST_TRUSTED_LINES = 4050
 """Lines of code of all trusted modules: without docstrings, comments and blank lines."""
 
 

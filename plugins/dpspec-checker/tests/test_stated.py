@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from dpspec_checker.answers import check_proof
 from dpspec_checker.errors import CheckerError
 from dpspec_checker.numbers import Rejected
 from dpspec_checker.proofs import RecheckedProof, check_proofs
@@ -354,11 +355,24 @@ def test_the_file_is_the_one_that_was_verified(tmp_path: Path) -> None:
     assert changed_file is not None
     assert [step.rule for step in changed_file.steps if step.status == "wrong"] == ["file"]
     for path, status in ((str(SPECS / "mechanisms" / "geometric-table-add-remove.dpspec.toml"), "wrong"),
-                         ("missing.dpspec.toml", "not rechecked"), (str(tmp_path), "not rechecked")):  # fmt: skip
+                         ("missing.dpspec.toml", "not rechecked"), (str(tmp_path), "not rechecked"),
+                         ("a" * 5000, "not rechecked")):  # fmt: skip
         data["files"][0]["path"] = path
         other = rechecked(data, tmp_path)
         assert other is not None
         assert {step.rule: step.status for step in other.steps}["file"] == status
+
+
+def test_files_without_a_proof_are_named(tmp_path: Path) -> None:
+    """A refuted file that is said to hold, next to one with a proof: nothing was said of it."""
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    claim = {"name": "claim", "outcome": "holds"}
+    data["files"].append({"path": "false.dpspec.toml", "outcome": "holds", "obligations": [claim]})
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(data))
+    answer = check_proof(path)
+    assert "file without a proof, not checked: false.dpspec.toml (holds)" in answer.content["proofs"][0]["believed"]
+    assert "1 of 1 proof rechecked; 1 file without a proof, not checked" in str(answer)
 
 
 def test_texts_of_a_file_begin_no_line_of_the_answer(tmp_path: Path) -> None:

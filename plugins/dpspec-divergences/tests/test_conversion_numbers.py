@@ -299,3 +299,21 @@ def test_table_1_recomputed():
                 assert abs(found - float(power)) > 5e-4
             else:
                 assert found == pytest.approx(float(power), abs=5e-4)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "budget", "target", "expected"),
+    [
+        ("gaussian-to-zcdp", GaussianTradeOff(), "100", DNor(), "5000"),
+        ("gaussian-to-renyi", GaussianTradeOff(), "1e6", Renyi(order="3/2"), "750000000000"),
+        ("gaussian-to-total-variation", GaussianTradeOff(), "1e6", TotalVariation(), "1"),
+        ("pure-to-zcdp", Mult(), "1e9", DNor(), "1000000000"),
+        ("pure-to-total-variation", Mult(), "1e9", TotalVariation(), "1"),
+        ("zcdp-to-renyi", DNor(), "sqrt(2)", Renyi(order=2), "2.8284271247461903"),
+    ],
+)
+def test_closed_forms_have_no_largest_budget_and_roots_are_converted(name, source, budget, target, expected):
+    """No finite number was known of mu = 100, and a root of a root, which only a trial of the formula takes, was an error."""
+    found = EVERY[name].converted(source, number(budget), target)
+    assert float(found.upper) == pytest.approx(float(expected), rel=1e-9)
+    assert found.lower <= found.upper

@@ -15,7 +15,7 @@ import attrs
 
 from dpspec_checker import cell_bounds
 from dpspec_checker.check import Checked, check_file
-from dpspec_checker.proofs import RecheckedProof, check_proofs
+from dpspec_checker.proofs import UNPROVED, RecheckedProof, check_proofs
 
 NARROWEST, WIDEST, PIPED = 40, 120, 100
 """Columns of the text: the range on a terminal, and the width elsewhere; the same as those of dpspec."""
@@ -161,7 +161,9 @@ def _proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:
         lines.append(f"{_styled(printable(proof.name), _BOLD)}: {_styled(word, style)}")
         lines += _aligned([((f"  {step.status}", ""), (step.rule, _FAINT), (step.reason, "")) for step in shown])
     good = sum(proof.accepted for proof in found)
-    lines.append(f"{printable(path)}: {good} of {_count(len(found), 'proof')} rechecked")
+    others = sum(line.startswith(UNPROVED) for line in found[0].believed)
+    unchecked = f"; {_count(others, 'file')} without a proof, not checked" if others else ""
+    lines.append(f"{printable(path)}: {good} of {_count(len(found), 'proof')} rechecked{unchecked}")
     return "\n".join([*lines, *_believed_lines(found)])
 
 
@@ -171,7 +173,8 @@ def _believed_lines(found: Sequence[RecheckedProof]) -> Iterator[str]:
         every = [f"  {printable(line)}" for line in found[0].believed]
     else:
         kinds = Counter(kind for proof in found for kind in dict.fromkeys(line.partition(":")[0] for line in proof.believed))
-        every = [f"  {printable(kind)} ({_count(times, 'proof')})" for kind, times in kinds.items()]
+        every = [f"  {printable(kind)} ({_count(times, 'proof')})" for kind, times in kinds.items() if kind != UNPROVED]
+        every += [f"  {printable(line)}" for line in found[0].believed if line.startswith(UNPROVED)]
     yield "Believed, not checked:"
     yield from every[:MOST_BELIEVED]
     if len(every) > MOST_BELIEVED:

@@ -7,9 +7,7 @@ that the file says in words. A rule that it does not know is *unchecked*, and tr
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Collection
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,8 +16,9 @@ import attrs
 
 from dpspec_checker.constants import NEIGHBOURS, WHOLE, input_constant, output_constant
 from dpspec_checker.conversions import CONVERSIONS, ON_PAIRS, SLOW, grown_at_most
+from dpspec_checker.domains import outside_domain
 from dpspec_checker.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
-from dpspec_checker.json_files import read_json
+from dpspec_checker.json_files import read_json, toml_tables
 from dpspec_checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, linear, need, read, within_numbers
 from dpspec_checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
 from dpspec_checker.universes import (
@@ -114,8 +113,8 @@ def typed(row: JsonTable, key: str, kind: type, where: str = "") -> Any:
 def blocks_of(text: str, where: str) -> JsonTable:
     """The five blocks of a specification text; a multiverse that is not written is one universe."""
     try:
-        data = tomllib.loads(text, parse_float=Decimal)
-    except (tomllib.TOMLDecodeError, RecursionError) as problem:
+        data = toml_tables(text)
+    except ValueError as problem:
         raise DerivationFileError(where, f"is no specification ({problem})") from None
     data.setdefault("multiverse", {"invariants": []})
     missing = [block for block in BLOCKS if not isinstance(data.get(block), dict)]
@@ -123,6 +122,9 @@ def blocks_of(text: str, where: str) -> JsonTable:
         raise DerivationFileError(
             where, f"must be a specification of schema 1 with its blocks, and lacks {missing or 'the schema'}"
         )
+    wrong = outside_domain(data["output_divergence"])
+    if wrong:
+        raise DerivationFileError(f"{where}.output_divergence", wrong, "no specification has such a divergence")
     return {block: data[block] for block in BLOCKS}
 
 

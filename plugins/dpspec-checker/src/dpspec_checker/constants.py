@@ -252,9 +252,15 @@ def _share(_old: JsonTable, new: JsonTable, k: ExactValue) -> bool:
 
 
 def knots_of(divergence: JsonTable) -> list[tuple[Fraction, Fraction]] | None:
-    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a))."""
+    """The knots (level, error) of a curve, or of max(0, 1 - delta - e^epsilon a, e^-epsilon (1 - delta - a)).
+
+    A file may list them in any order, and a level twice: the lowest error counts.
+    """
     if "curve" in divergence:
-        return [(fraction(level), fraction(error)) for level, error in divergence["curve"]]
+        lowest: dict[Fraction, Fraction] = {}
+        for level, error in ((fraction(level), fraction(error)) for level, error in divergence["curve"]):
+            lowest[level] = min(error, lowest.get(level, error))
+        return sorted(lowest.items())
     ratio, top = exponential(read(divergence["epsilon"])), 1 - fraction(divergence.get("delta", 0))
     if ratio is None:
         return None

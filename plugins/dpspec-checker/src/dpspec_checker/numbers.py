@@ -1,7 +1,8 @@
 """The checker's own exact numbers: a + sum of c_p ln(p) over primes p, the square root of one, or infinity.
 
 The logarithms of different primes are linearly independent over the rationals, and no rational but 0 is among their rational
-combinations (Lindemann), so that this form is unique: two numbers are equal exactly when they are written alike.
+combinations (Lindemann), so that this form is unique: two numbers are equal exactly when they are written alike. A factor that
+is too large to be factored is left whole; equal numbers may then be written differently, and are not seen to be equal.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ import attrs
 from flint import arb, ctx, fmpq, fmpz
 
 PRECISIONS = (64, 256, 1024, 4096)
+MOST_DIGITS, LARGEST_EXPONENT = 2000, 1000
+"""Longer texts, and numbers farther from 1 than by this power of ten, are not read: sums of them would take minutes."""
+TRIAL, MOST_FACTORED = 1 << 12, 100
+"""Factors of a logarithm up to this number are divided out; what is left is factored up to so many bits, in 0.03 s."""
 
 JsonTable = dict[str, Any]
 
@@ -144,10 +149,12 @@ def fraction(text: Any) -> Fraction:
 def _read(text: Any) -> ExactValue:
     if isinstance(text, bool) or not isinstance(text, (int, Decimal, str)):
         raise ValueError(f"{text!r} is no number")
+    if isinstance(text, Decimal):
+        return ExactValue(_of_decimal(text))
     if not isinstance(text, str):
         return ExactValue(Fraction(text))
-    if len(text) > 2000:
-        raise ValueError("a number of more than 2000 digits")
+    if len(text) > MOST_DIGITS:
+        raise ValueError(f"a number of more than {MOST_DIGITS} digits")
     if text in ("inf", "infinity"):
         return ExactValue(infinite=True)
     if text.startswith("sqrt(") and text.endswith(")"):
@@ -168,18 +175,33 @@ def _read(text: Any) -> ExactValue:
 
 
 def _fraction(text: str) -> Fraction:
-    if abs(int(text.lower().partition("e")[2] or 0)) > 1000:
-        raise ValueError(f"{text!r} is too large")
-    return Fraction(text) if "/" in text else Fraction(Decimal(text))
+    return Fraction(text) if "/" in text else _of_decimal(Decimal(text))
+
+
+def _of_decimal(value: Decimal) -> Fraction:
+    """A decimal as a fraction. One with a large exponent is refused first: as a fraction 1e99999999 has as many digits."""
+    if not value.is_finite() or abs(value.adjusted()) > LARGEST_EXPONENT or len(value.as_tuple().digits) > MOST_DIGITS:
+        raise ValueError(f"a number is not between 1e-{LARGEST_EXPONENT} and 1e{LARGEST_EXPONENT}, or has too many digits")
+    return Fraction(value)
 
 
 def _logarithm(argument: Fraction) -> ExactValue:
     if argument <= 0:
         raise ValueError("ln takes a positive number")
     signed = ((argument.numerator, 1), (argument.denominator, -1))
-    return linear(
-        (Fraction(sign * int(k)), ExactValue(logs=((int(p), Fraction(1)),))) for n, sign in signed for p, k in fmpz(n).factor()
-    )
+    return linear((Fraction(sign * k), ExactValue(logs=((p, Fraction(1)),))) for n, sign in signed for p, k in _factors(n))
+
+
+def _factors(whole: int) -> list[tuple[int, int]]:
+    """The factors of a number with their exponents: the primes below `TRIAL`, and those of a rest that is not too large.
+
+    A larger rest is left whole, since it may take years to factor. Two equal numbers can then be written differently. They are
+    not seen to be equal, and intervals never show that one is below the other.
+    """
+    found = [(int(p), int(k)) for p, k in fmpz(whole).factor(trial_limit=TRIAL)]
+    small = [(p, k) for p, k in found if p.bit_length() <= MOST_FACTORED]
+    small = [(int(q), int(times) * k) for p, k in small for q, times in fmpz(p).factor()]
+    return [*small, *((p, k) for p, k in found if p.bit_length() > MOST_FACTORED)]
 
 
 # --- steps that are not accepted ------------------------------------------------------------------

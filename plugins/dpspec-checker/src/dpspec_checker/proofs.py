@@ -79,6 +79,8 @@ from dpspec_checker.universes import (
 RECHECKED, NOT_RECHECKED, WRONG = "rechecked", "not rechecked", "wrong"
 
 
+UNPROVED = "file without a proof, not checked"
+"""How the line begins that names a file of the same output of which nothing was checked."""
 MOST_MOVES = 200_000
 """Larger records that change their members in more ways than this are not looked through."""
 
@@ -127,8 +129,15 @@ def check_proofs(path: str | Path) -> tuple[RecheckedProof, ...]:
     if not found:
         raise DerivationFileError("files", "hold no proof", "verify files whose claims are derived", value=str(path))
     run = _attempt("exit code", lambda: _exit_code(data))
-    unknown = tuple(unknown_keys("run", data))
+    unknown = (*unknown_keys("run", data), *(f"{UNPROVED}: {text}" for text in _without_proof(files)))
     return tuple(attrs.evolve(proof, steps=(*proof.steps, run), believed=(*proof.believed, *unknown)) for proof in found)
+
+
+def _without_proof(files: Sequence[JsonTable]) -> list[str]:
+    """The files of which no obligation has a proof, with the outcome that is stated of each."""
+    proved = (any((one.get("verdict") or {}).get("proof") for one in row.get("obligations") or ()) for row in files)
+    unproved = [row for row, has_proof in zip(files, proved, strict=True) if not has_proof]
+    return [" ".join(f"{row.get('path')} ({row.get('outcome')})".split()) for row in unproved]
 
 
 def _table(row: Any, where: str) -> JsonTable:

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import attrs
 
-from dpspec_checker.json_files import MOST_BYTES
+from dpspec_checker.json_files import MOST_BYTES, toml_tables
 from dpspec_checker.lower_bound import on_pair, pair_reaches
 from dpspec_checker.numbers import ExactValue, JsonTable, UnknownFormula, at_most, linear, need, product, read, surely
 from dpspec_checker.pairs import BLOCKS
@@ -395,15 +393,18 @@ class SpecificationFile:
         """
         if not isinstance(name, str) or "\0" in name:
             raise UnknownFormula("no specification file is named")
-        path = next((path for path in (Path(name), beside / name) if path.is_file()), None)
+        try:
+            path = next((path for path in (Path(name), beside / name) if path.is_file()), None)
+        except OSError as problem:  # a name that no file can have
+            raise UnknownFormula(f"the specification file cannot be looked up ({problem.strerror})") from None
         if path is None:
             raise UnknownFormula(f"the specification file {name} is not here; run the command where it was verified")
         try:
             with path.open("rb") as file:
                 content = file.read(MOST_BYTES + 1)
             need(len(content) <= MOST_BYTES, f"{name} is larger than {MOST_BYTES} bytes")
-            return cls(content=content, data=tomllib.loads(content.decode("utf-8"), parse_float=Decimal))
-        except (OSError, ValueError, RecursionError) as problem:
+            return cls(content=content, data=toml_tables(content.decode("utf-8")))
+        except (OSError, ValueError) as problem:
             raise UnknownFormula(f"{name} cannot be read ({type(problem).__name__})") from None
 
     def check_title(self, row: JsonTable) -> str:

@@ -15,7 +15,7 @@ from typing import ClassVar, cast
 
 from flint import arb, ctx
 
-from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, PrivacySpec, define, exact, grammar, laws, ln
+from dpspec.plugin import Bracket, Conversion, Number, OutputDivergence, PrivacySpec, define, errors, exact, grammar, laws, ln
 from dpspec_divergences.losses import Pbdp
 from dpspec_divergences.output import WORKING, Renyi, between, crossing, enclosed
 from dpspec_divergences.trade_off import HockeyStick
@@ -314,7 +314,10 @@ class RenyiToHockeyStick(Conversion):
         order, free = _order(source), cast("HockeyStick", target).epsilon
         if value.is_infinite or free.is_infinite:
             return None
-        slope, exponent = order / (order - 1), value - free
+        try:
+            slope, exponent = order / (order - 1), value - free
+        except errors.NumericalError:  # a root and another number: their difference has no exact form
+            return None
         ratio = laws.rational_exponential(exponent)
         if ratio is not None and order.denominator == 1:
             closed = 1 - 1 / ratio if ratio >= slope else (ratio / slope) ** int(order - 1) / order

@@ -46,7 +46,7 @@ from dpspec.plugin import (
 from dpspec_divergences.f_divergence import FDivergence
 from dpspec_divergences.from_renyi import delta_of, simple
 from dpspec_divergences.losses import rounded
-from dpspec_divergences.output import WORKING, DNor, MultDelta, enclosed
+from dpspec_divergences.output import WORKING, DNor, MultDelta, Renyi, enclosed
 from dpspec_divergences.trade_off import GaussianTradeOff
 
 row = partial(grammar.conversion, __name__)
@@ -175,6 +175,31 @@ of the normal one (van Zwet 1964).
 """
 
 
+_CLOSED_FORMS: dict[tuple[str, str], Callable[[arb, OutputDivergence], arb]] = {
+    ("gaussian", "renyi"): lambda mu, target: exact.ball(cast("Renyi", target).order) * mu**2 / 2,
+    ("gaussian", "zcdp"): lambda mu, _target: mu**2 / 2,
+    ("gaussian", "total-variation"): lambda mu, _target: (mu / arb(8).sqrt()).erf(),
+    ("pure", "zcdp"): lambda epsilon, _target: epsilon * (epsilon / 2).tanh(),
+    ("pure", "total-variation"): lambda epsilon, _target: (epsilon / 2).tanh(),
+}
+"""For budgets whose worst pair is too far apart to be written down, although the number is a simple one."""
+
+
+def _formula(start: str, end: str) -> grammar.BudgetFormula:
+    """The number of the worst pair, or the closed form of it where there is one."""
+    closed = _CLOSED_FORMS.get((start, end))
+    if closed is None:
+        return by_worst_pair
+
+    def convert(source: OutputDivergence, value: Number, target: OutputDivergence) -> Bracket | None:
+        found = by_worst_pair(source, value, target)
+        if found is not None or value.is_infinite:
+            return found
+        return enclosed(lambda: closed(value.enclose(WORKING), target))
+
+    return convert
+
+
 def _made() -> Iterator[type[Conversion]]:
     for start, ends in _JOINED.items():
         source, mechanism, citation = _ATTAINED[start]
@@ -183,7 +208,7 @@ def _made() -> Iterator[type[Conversion]]:
                 continue
             formula = _WORDS.get((start, end), f"{_NAMES[end]} of the worst pair, {mechanism}")
             yield row(
-                f"{start}-to-{end}", source, _NAMES[end], formula, by_worst_pair, tight=True, slows=(start, end) in _SLOW,
+                f"{start}-to-{end}", source, _NAMES[end], formula, _formula(start, end), tight=True, slows=(start, end) in _SLOW,
                 citation=citation,
                 sense=f"attained by {mechanism}",
                 doc=f"Tight, from {source} to {_NAMES[end]}: {formula}. Attained by {mechanism} ({citation}).",

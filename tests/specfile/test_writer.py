@@ -85,7 +85,10 @@ def vector_specs(draw: st.DrawFn) -> PrivacySpec:
         )
     )
     table = draw(
-        st.lists(st.tuples(st.one_of(names, st.integers(), st.tuples(names, st.integers())), amounts), min_size=1, max_size=3)
+        st.lists(
+            st.tuples(st.one_of(names, st.integers(), st.tuples(names, st.integers())), amounts),
+            min_size=1, max_size=3, unique_by=lambda row: row[0],
+        )
     )
     return PrivacySpec(
         space=BitVectors(length=length),

@@ -491,6 +491,7 @@ LENGTH = FunctionInvariant(function=len, label="length")
         (Resamples(centres=((),)), HOUSES, IncompatibleBlocksError, "no unit|largest unit"),
         (Strata(attribute="aera"), PEOPLE, IncompatibleBlocksError, "did you mean area"),
         (Strata(attribute="ill"), HOUSES, IncompatibleBlocksError, "largest unit, household"),
+        (Strata(attribute="members", unit="household"), HOUSES, IncompatibleBlocksError, "is no attribute of the unit"),
         (OnePosition(), PEOPLE, IncompatibleBlocksError, "have none"),
         (OneRecord(), ROWS, IncompatibleBlocksError, "without an order"),
         (WithAndWithout(pairs=(Instance(dataset=(("n", "no"),) * 2, record=("n", "no")),)), PEOPLE, NotInSpaceError, "be added"),

@@ -364,7 +364,8 @@ class Strata(AgreeOutside):
 
     def check(self, space: DatasetSpace) -> None:
         check_determined(space, self.unit, f"multiverse {self.name}")
-        known = [attribute.name for attribute in space.attributes_of(self.unit)]
+        # the composition of a household has no list of categories, so that no household would be in a stratum
+        known = [attribute.name for attribute in space.attributes_of(self.unit) if attribute.name != blocks.MEMBERS]
         if self.attribute not in known:
             advice = params.did_you_mean(self.attribute, known)
             raise IncompatibleBlocksError(f"multiverse {self.name}", "is no attribute of the unit", advice, value=self.attribute)

@@ -266,7 +266,8 @@ def _listed(multiverse: Multiverse, space: DatasetSpace) -> dict[Hashable, Unive
     size = listing_size(space)
     if size is None or size > MOST_LISTED:
         return {}
-    return {universe.label: universe for universe in multiverse.universes(space)}
+    # by the labels, which decide: a class may list its universes in a way of its own
+    return {universe.label: universe for universe in Multiverse.universes(multiverse, space)}
 
 
 def stands_for(budget: Budget, value: int | Number) -> UniformBudget:

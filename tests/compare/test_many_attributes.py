@@ -46,7 +46,7 @@ def test_a_record_is_completed_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_changed_records_are_those_completed_one_by_one() -> None:
-    """Where attributes lie in each other, with those beside them."""
+    """Also where attributes lie in each other, and others do not."""
     nested = [
         {"name": "state", "count": 2}, {"name": "sex", "categories": ["f", "m"]},
         {"name": "county", "count": 6, "within": "state"}, {"name": "school", "count": 4, "within": "state"},

@@ -170,12 +170,12 @@ def _best(group: specfile.Coverage, found: Mapping[specfile.Coverage, Implied], 
         whose = "" if group.view is None else f" as the {group.view} sees it"
         whom = "" if group.share is None else f" for {group.share} of the units"
         return Implied(answer=Answer.SEPARATED, reasons=(f"no promise{what}{whose}{whom} is made on the other side",))
-    known = [_beside_others(group, other, one, premise, registry) for other, one in found.items()]
+    known = [_with_others_kept(group, other, one, premise, registry) for other, one in found.items()]
     order = (Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN)
     return min(known, key=lambda one: order.index(one.answer))
 
 
-def _beside_others(
+def _with_others_kept(
     group: specfile.Coverage, kept: specfile.Coverage, found: Implied, premise: Groups, registry: Registry
 ) -> Implied:
     """What is known from one group of a file that keeps its other promises, too.

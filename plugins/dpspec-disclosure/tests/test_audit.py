@@ -307,10 +307,10 @@ def test_a_published_pattern_with_a_cell_that_can_be_recomputed(tmp_path):
     one += "Total,a,30\nTotal,b,28\nTotal,c,53\n"
     tables = folder_of(tmp_path / "t", one=one)
     rules = read_rules(rule_file(tmp_path, NONE, LABELS))
-    assert [cell.word for cell in audit_tables([tables], rules).cells] == ["open"] * 4
+    assert [cell.status for cell in audit_tables([tables], rules).cells] == ["open"] * 4
     folder_of(tables, two="region,age,count\nN,a,12\n")
     found = audit_tables([tables], rules)
-    assert [cell.word for cell in found.cells] == ["recomputed"] * 4
+    assert [cell.status for cell in found.cells] == ["recomputed"] * 4
     assert found.cells[1].recomputed is not None
     assert {label: int(factor) for label, factor in found.cells[1].recomputed} == {
         "t/one.csv:5 (region N)": 1, "t/one.csv:4 (region N, age c)": -1, "t/two.csv:2 (region N, age a)": -1,
@@ -335,7 +335,7 @@ def test_columns_of_other_names_are_said_not_to_be_linked(tmp_path):
     assert told.startswith("holds")
     assert told.endswith("are of something else: count, persons")
     linked = audit_tables([folder_of(tmp_path / "t", one=one, other=other.replace("persons", "count"))], rules)
-    assert [cell.word for cell in linked.cells] == ["recomputed", "recomputed"]
+    assert [cell.status for cell in linked.cells] == ["recomputed", "recomputed"]
     assert "other names" not in audit_text(linked)
 
 
@@ -344,9 +344,9 @@ def test_a_hierarchy_gives_a_cell_away(tmp_path):
     (tmp_path / "regions.csv").write_text("code,parent\nup,\ndown,\na,up\nb,up\nc,down\nd,down\n", encoding="utf-8")
     text = "region,age,count\na,Total,x\nb,Total,9\nc,Total,x\nd,Total,7\nTotal,Total,31\n"
     rules = read_rules(rule_file(tmp_path, NONE, LABELS, '[codes]\nregion = "regions.csv"\n'))
-    assert [cell.word for cell in audit_tables([folder_of(tmp_path / "t", one=text)], rules).cells] == ["open", "open"]
+    assert [cell.status for cell in audit_tables([folder_of(tmp_path / "t", one=text)], rules).cells] == ["open", "open"]
     found = audit_tables([folder_of(tmp_path / "t", two="region,count\nup,20\n")], rules)
-    assert [cell.word for cell in found.cells] == ["recomputed", "recomputed"]
+    assert [cell.status for cell in found.cells] == ["recomputed", "recomputed"]
 
 
 def test_who_knows_that_only_small_cells_are_suppressed_knows_more(tmp_path):
@@ -359,7 +359,7 @@ def test_who_knows_that_only_small_cells_are_suppressed_knows_more(tmp_path):
 def test_number_columns_may_be_the_categories_of_an_attribute(tmp_path):
     tables = folder_of(tmp_path / "t", one="region,men,women,Total\nN,x,6,10\nS,x,x,12\nTotal,9,13,22\n")
     rules = read_rules(rule_file(tmp_path, NONE, 'labels = ["region"]\nacross = "sex"\n'))
-    assert [cell.word for cell in audit_tables([tables], rules).cells] == ["recomputed"] * 3
+    assert [cell.status for cell in audit_tables([tables], rules).cells] == ["recomputed"] * 3
 
 
 def test_numbers_that_contradict_each_other_are_named_and_certified(tmp_path):
@@ -386,7 +386,7 @@ def test_magnitudes_of_any_size(size, tmp_path):
 def test_a_cell_without_a_largest_value_has_a_direction(tmp_path):
     tables = folder_of(tmp_path / "t", one="region,age,count\nN,a,x\nN,b,x\nN,Total,5+\n")
     found = audit_tables([tables], read_rules(rule_file(tmp_path, NONE, LABELS)))
-    assert [(cell.word, cell.range.high, cell.range.is_exact) for cell in found.cells] == [("open", None, True)] * 2
+    assert [(cell.status, cell.range.high, cell.range.is_exact) for cell in found.cells] == [("open", None, True)] * 2
     assert all(claim.accepted for claim in checked(found, tmp_path))
 
 

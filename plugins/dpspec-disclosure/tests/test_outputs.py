@@ -127,7 +127,7 @@ def test_a_cell_that_is_redacted_for_its_changed_value_must_be_protected(tmp_pat
     write(tmp_path, "area,n,true\nA,x,3\nB,5,5\nTotal,8,8\n")
     (table,) = check_outputs(tmp_path, chain).tables
     assert table.word is Word.REFUTED
-    assert [cell.word for cell in table.exposed] == ["recomputed"]
+    assert [cell.status for cell in table.exposed] == ["recomputed"]
 
 
 def test_what_must_be_protected_is_what_the_steps_redact():

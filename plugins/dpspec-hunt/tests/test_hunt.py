@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from dpspec_hunt import checks, hunt as hunting, jail
 from dpspec_hunt.checks import specification
 from dpspec_hunt.hunt import hunt
-from dpspec_hunt.results import Checked
+from dpspec_hunt.results import Checked, Outcome
 
 from dpspec.cli import main
 from dpspec.plugin import ParameterError
@@ -182,7 +182,7 @@ def test_answers(repository, tmp_path):
 
 
 def test_guesses_are_marked_and_asked(repository, monkeypatch):
-    monkeypatch.setattr(hunting, "check", lambda made, *_, **__: Checked(plan=made, outcome="undecided", reason="not run"))
+    monkeypatch.setattr(hunting, "check", lambda made, *_, **__: Checked(plan=made, outcome=Outcome.UNDECIDED, reason="not run"))
     monkeypatch.setattr(hunting.jail, "reason_for_none", lambda: "")
     target = repository(m=ASKS)
     answer = hunt(target, yes=True)
@@ -251,7 +251,7 @@ def test_the_folder_appears_whole_or_not_at_all(repository, tmp_path, monkeypatc
 
 
 def test_files_of_functions_with_like_names_do_not_collide(repository, tmp_path, monkeypatch):
-    monkeypatch.setattr(hunting, "check", lambda made, *_, **__: Checked(plan=made, outcome="undecided", reason="not run"))
+    monkeypatch.setattr(hunting, "check", lambda made, *_, **__: Checked(plan=made, outcome=Outcome.UNDECIDED, reason="not run"))
     monkeypatch.setattr(hunting.jail, "reason_for_none", lambda: "")
     target = repository(a_b=ASKS.replace("asks", "c"), a=ASKS.replace("asks", "b_c"), A=ASKS.replace("asks", "B_c"))
     hunt(target, yes=True, out=tmp_path / "found")

@@ -14,6 +14,7 @@ or data. The certificate has them: it is as confidential as the suppressed cells
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -30,6 +31,14 @@ from dpspec_disclosure.rules import RuleFile
 
 MOST_SHOWN = 1000
 MOST_TERMS_SHOWN = 12
+
+
+class CellStatus(enum.StrEnum):
+    """What was proved of the value of a suppressed cell."""
+
+    RECOMPUTED = "recomputed"
+    OPEN = "open"
+    UNDECIDED = "undecided"
 
 
 @attrs.frozen(kw_only=True)
@@ -53,17 +62,17 @@ class AuditedCell:
     required: bool = False
 
     @property
-    def word(self) -> str:
-        """Recomputed, open, or undecided: neither was proved."""
+    def status(self) -> CellStatus:
+        """What was proved of its value."""
         if self.range.is_known:
-            return "recomputed"
+            return CellStatus.RECOMPUTED
         possible = -self.range.least.value != self.range.most.value
-        return "open" if possible or self.range.most.direction is not None else "undecided"
+        return CellStatus.OPEN if possible or self.range.most.direction is not None else CellStatus.UNDECIDED
 
     @property
     def is_undecided(self) -> bool:
         """Whether it was neither proved nor refuted that it is open, or protected as is required."""
-        return self.word == "undecided" or (self.required and self.protected is None)
+        return self.status is CellStatus.UNDECIDED or (self.required and self.protected is None)
 
     @property
     def width(self) -> int | None:
@@ -113,7 +122,7 @@ class AuditedTables:
     @property
     def word(self) -> Word:
         """Refuted where a cell is recomputed or falls short of what is required."""
-        if any(cell.word == "recomputed" or cell.protected is False for cell in self.cells):
+        if any(cell.status is CellStatus.RECOMPUTED or cell.protected is False for cell in self.cells):
             return Word.REFUTED
         if any(one.certain for one in self.attacks):
             return Word.REFUTED
@@ -333,7 +342,7 @@ def audit_data(found: AuditedTables) -> JsonData:
         "releases": list(found.releases),
         "tables": found.tables,
         "suppressed": len(found.cells),
-        "recomputed": sum(cell.word == "recomputed" for cell in found.cells),
+        "recomputed": sum(cell.status is CellStatus.RECOMPUTED for cell in found.cells),
         "contradictions": [
             {"measure": one.measure, "cells": list(one.contradiction[1])}
             for one in found.populations
@@ -368,7 +377,7 @@ def _percent(share: Fraction) -> int:
 def _cell_data(cell: AuditedCell) -> JsonData:
     return {
         "path": cell.cell.path, "line": cell.cell.line, "column": cell.cell.column, "cell": dict(cell.cell.codes),
-        "outcome": cell.word, "possible_values": cell.width, "protected": cell.protected,
+        "outcome": cell.status, "possible_values": cell.width, "protected": cell.protected,
         "sums": None if cell.recomputed is None else [{"cell": name, "factor": str(factor)} for name, factor in cell.recomputed],
         "bounds": None if cell.bounds is None else {"at_least": list(cell.bounds[0]), "at_most": list(cell.bounds[1])},
     }  # fmt: skip
@@ -377,8 +386,8 @@ def _cell_data(cell: AuditedCell) -> JsonData:
 def audit_text(found: AuditedTables) -> str:
     """The same for people: the answer first."""
     cells = found.cells
-    known = [cell for cell in cells if cell.word == "recomputed"]
-    short = [cell for cell in cells if cell.protected is False and cell.word != "recomputed"]
+    known = [cell for cell in cells if cell.status is CellStatus.RECOMPUTED]
+    short = [cell for cell in cells if cell.protected is False and cell.status is not CellStatus.RECOMPUTED]
     undecided = sum(cell.is_undecided for cell in cells)
     lines = [f"{found.word.label}: {len(known):,} of {count(len(cells), 'suppressed cell')} can be recomputed"]
     lines.append(f"  from {count(found.tables, 'table')} in {count(len(found.releases), 'release')}, read by {found.rules.id}")
@@ -390,7 +399,7 @@ def audit_text(found: AuditedTables) -> str:
         lines.append(f"{cell.cell.path}:{cell.cell.line}: {cell.cell.label} is not protected as the rules require")
     if undecided:
         lines.append(f"undecided: {count(undecided, 'suppressed cell')}")
-    widths = [cell.width for cell in cells if cell.word == "open" and cell.width is not None]
+    widths = [cell.width for cell in cells if cell.status is CellStatus.OPEN and cell.width is not None]
     if widths:
         lines.append(f"of the others, the least protected has at most {min(widths):,} possible values")
     for one in found.attacks:

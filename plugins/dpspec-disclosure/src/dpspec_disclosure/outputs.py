@@ -19,7 +19,7 @@ import attrs
 
 from dpspec.plugin import errors, params
 from dpspec.plugin.applications import JsonData, Word, count, harmless, raise_all, read_bytes, worst_word
-from dpspec_disclosure.audit import AuditedCell, audit_populations, cell_lines
+from dpspec_disclosure.audit import AuditedCell, CellStatus, audit_populations, cell_lines
 from dpspec_disclosure.linked_tables import Later, TableCell, read_cells, separate_measures
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import DisclosingTable, MoreDisclosing, RuleComparison, RuleFile
@@ -181,7 +181,7 @@ def _are_disjoint(cells: Sequence[TableCell], rules: RuleFile) -> bool:
 
 def _is_exposed(cell: AuditedCell, has_contents: bool) -> bool:
     """Whether a suppressed cell falls short: a sensitive one of what is required; without stated contents, any that is known."""
-    return cell.protected is False if has_contents else cell.word == "recomputed"
+    return cell.protected is False if has_contents else cell.status is CellStatus.RECOMPUTED
 
 
 def required(cell: TableCell, rules: RuleFile) -> tuple[int, int] | None:

@@ -18,11 +18,13 @@ from typing import Any
 import dpspec as dp
 from dpspec.plugin.applications import to_toml
 from dpspec_hunt.plans import Plan
-from dpspec_hunt.results import Checked
+from dpspec_hunt.results import Checked, Outcome
 
 PATIENCE, RESERVE = 20, 120
 """A check bounds its own processor time; it is ended after this many times its seconds and so many more, however it waited."""
 MOST_OUTPUT = 32 << 20
+VERDICTS = {str(outcome): outcome for outcome in (Outcome.VERIFIED, Outcome.REFUTED, Outcome.UNDECIDED)}
+"""What `dpspec verify` may say."""
 CHECKED = "dpspec_hunt_checked"
 """The module of a check, which no folder has."""
 ANNOTATIONS = {
@@ -155,22 +157,23 @@ def _read(plan: Plan, code: int, printed: bytes) -> Checked:
     try:
         data = json.loads(printed)
         if data["command"] == "error":
-            return Checked(plan=plan, outcome="broken", reason=_one_line(data["errors"][0]["message"]))
+            return Checked(plan=plan, outcome=Outcome.BROKEN, reason=_one_line(data["errors"][0]["message"]))
         file = data["files"][0]
         if "errors" in file:
-            return Checked(plan=plan, outcome="broken", reason=_one_line(file["errors"][0]["message"]))
+            return Checked(plan=plan, outcome=Outcome.BROKEN, reason=_one_line(file["errors"][0]["message"]))
         obligation = file["obligations"][0]
         verdict = obligation["verdict"]
-        outcome = str(verdict["outcome"])
+        word = str(verdict["outcome"])
         reason = _one_line(verdict["reason"] or obligation["detail"])
     except (ValueError, LookupError, TypeError):
         said = _one_line(printed[:200].decode("utf-8", "replace"))
         reason = f"its check ended with exit code {code} and no result" + (f": {said}" if said else "")
-        return Checked(plan=plan, outcome="broken", reason=reason)
-    if outcome not in {"verified", "refuted", "undecided"}:
-        return Checked(plan=plan, outcome="broken", reason=_one_line(outcome))
-    if outcome == "verified" and _says_nothing(verdict):
-        return Checked(plan=plan, outcome="asked", reason=SAYS_NOTHING)
+        return Checked(plan=plan, outcome=Outcome.BROKEN, reason=reason)
+    outcome = VERDICTS.get(word)
+    if outcome is None:
+        return Checked(plan=plan, outcome=Outcome.BROKEN, reason=_one_line(word))
+    if outcome is Outcome.VERIFIED and _says_nothing(verdict):
+        return Checked(plan=plan, outcome=Outcome.ASKED, reason=SAYS_NOTHING)
     return Checked(plan=plan, outcome=outcome, reason=reason, verdict=verdict)
 
 

@@ -25,7 +25,7 @@ from dpspec_hunt.draws import Drawing, drawings
 from dpspec_hunt.modules import modules_of
 from dpspec_hunt.page import answers_text, data_of, report, text_of
 from dpspec_hunt.plans import Plan, plan
-from dpspec_hunt.results import Checked, Hunt
+from dpspec_hunt.results import Checked, Hunt, Outcome
 
 AnyPath: TypeAlias = str | Path
 Asker: TypeAlias = Callable[[Plan], Mapping[str, Any] | None]
@@ -71,7 +71,7 @@ def hunt(
     >>> source = "def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n"
     >>> _ = (folder / "survey.py").write_text(source)
     >>> found = hunt(folder).value
-    >>> [(one.plan.drawing.place, one.outcome) for one in found.functions]
+    >>> [(one.plan.drawing.place, str(one.outcome)) for one in found.functions]
     [('survey:total', 'asked')]
     """
     if not 0 < seconds <= MOST_SECONDS:
@@ -112,13 +112,13 @@ def _checked(
         more = None if ask is None else ask(made)
         if more is None:
             missing = ", ".join(dict.fromkeys(guess.subject for guess in made.guesses))
-            return Checked(plan=made, outcome="asked", reason=f"to confirm: {missing}")
+            return Checked(plan=made, outcome=Outcome.ASKED, reason=f"to confirm: {missing}")
         made = plan(drawing, {**said, **more, "arguments": {**said.get("arguments", {}), **more.get("arguments", {})}})
     if made.spec is None:
         asks = made.is_mechanism and not said.get("skip")
-        return Checked(plan=made, outcome="asked" if asks else "unchecked", reason=made.reason)
+        return Checked(plan=made, outcome=Outcome.ASKED if asks else Outcome.UNCHECKED, reason=made.reason)
     if not runs:
-        return Checked(plan=made, outcome="asked", reason="was not run, as there is no jail")
+        return Checked(plan=made, outcome=Outcome.ASKED, reason="was not run, as there is no jail")
     return check(made, seconds, jailed=jailed)
 
 
@@ -172,7 +172,7 @@ def _files(found: Hunt, out: Path) -> dict[str, str]:
 
 def _test(one: Checked, name: str) -> str:
     facts = [f"# {line}" for line in facts_in_words(one.plan)]
-    found = f"# found by dpspec hunt: {one.outcome}" + ("" if one.outcome == "verified" else f": {one.reason}"[:160])
+    found = f"# found by dpspec hunt: {one.outcome}" + ("" if one.outcome is Outcome.VERIFIED else f": {one.reason}"[:160])
     return "\n".join([
         '"""The function keeps what it is taken to claim."""', "", "from pathlib import Path", "",
         f"from called_{name} import judged", "", "from dpspec.testing import assert_satisfies", "",

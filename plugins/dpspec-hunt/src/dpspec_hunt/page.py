@@ -8,23 +8,26 @@ from typing import TYPE_CHECKING, Any
 
 from dpspec.plugin.applications import count
 from dpspec_hunt.checks import facts_in_words
-from dpspec_hunt.results import Checked, Hunt
+from dpspec_hunt.results import Checked, Hunt, Outcome
 
 if TYPE_CHECKING:
     from dpspec_hunt.claims import Fact
 
-OUTCOMES = ("refuted", "undecided", "broken", "asked", "verified", "unchecked")
 TITLES = {
-    "refuted": "Refuted", "undecided": "Undecided", "broken": "Cannot be run", "asked": "Asks", "verified": "Verified",
-    "unchecked": "Draws, and is no mechanism",
-}  # fmt: skip
+    Outcome.REFUTED: "Refuted",
+    Outcome.UNDECIDED: "Undecided",
+    Outcome.BROKEN: "Cannot be run",
+    Outcome.ASKED: "Asks",
+    Outcome.VERIFIED: "Verified",
+    Outcome.UNCHECKED: "Draws, and is no mechanism",
+}
 MEANINGS = {
-    "refuted": "Two datasets and an event show that the function does not keep what it is taken to claim.",
-    "undecided": "Neither proved nor refuted in the time that it had.",
-    "broken": "The function could not be run as it was called.",
-    "asked": "Not everything that the check needs is stated. Edit answers.toml, or accept the guesses with --yes.",
-    "verified": "Proved for the whole space that the specification names, and for no other.",
-    "unchecked": "The function takes no dataset, or claims nothing.",
+    Outcome.REFUTED: "Two datasets and an event show that the function does not keep what it is taken to claim.",
+    Outcome.UNDECIDED: "Neither proved nor refuted in the time that it had.",
+    Outcome.BROKEN: "The function could not be run as it was called.",
+    Outcome.ASKED: "Not everything that the check needs is stated. Edit answers.toml, or accept the guesses with --yes.",
+    Outcome.VERIFIED: "Proved for the whole space that the specification names, and for no other.",
+    Outcome.UNCHECKED: "The function takes no dataset, or claims nothing.",
 }
 MOST_SHOWN, MOST_UNCHECKED = 240, 10
 """Characters of a reason, and functions that are no mechanisms, in text for the terminal."""
@@ -33,7 +36,7 @@ MOST_SHOWN, MOST_UNCHECKED = 240, 10
 def summary(found: Hunt) -> str:
     """One line."""
     seen = Counter(one.outcome for one in found.functions)
-    parts = ", ".join(f"{seen[name]} {TITLES[name].lower()}" for name in OUTCOMES if seen[name])
+    parts = ", ".join(f"{seen[name]} {TITLES[name].lower()}" for name in Outcome if seen[name])
     verb = "draws" if len(found.functions) == 1 else "draw"
     begin = f"{count(len(found.functions), 'function')} of {count(found.files, 'file')} {verb} noise"
     return f"{begin}: {parts}" if parts else begin
@@ -44,9 +47,9 @@ def text_of(found: Hunt) -> str:
     lines = [f"{found.target}: {summary(found)}"]
     if found.no_jail:
         lines.append(f"nothing was run: there is no jail here: {found.no_jail}; --trust runs the code with your own rights")
-    for outcome in OUTCOMES:
+    for outcome in Outcome:
         some = [one for one in found.functions if one.outcome == outcome]
-        most = MOST_UNCHECKED if outcome == "unchecked" else len(some)
+        most = MOST_UNCHECKED if outcome is Outcome.UNCHECKED else len(some)
         for one in some[:most]:
             drawing = one.plan.drawing
             lines.append(f"  {TITLES[outcome].lower():15} {drawing.module.shown}:{drawing.node.lineno} {drawing.name}")
@@ -59,13 +62,13 @@ def text_of(found: Hunt) -> str:
 
 
 def _details(one: Checked) -> list[str]:
-    if one.outcome == "unchecked":
+    if one.outcome is Outcome.UNCHECKED:
         return [one.reason]
     facts = [f"{'guess: ' if fact.is_guess else ''}{fact.subject} = {fact.value} ({fact.why})" for fact in one.plan.facts]
     lines = ["; ".join(facts)] if facts else []
-    if one.outcome != "verified" and one.reason:
+    if one.outcome is not Outcome.VERIFIED and one.reason:
         lines.insert(0, one.reason if len(one.reason) <= MOST_SHOWN else f"{one.reason[: MOST_SHOWN - 3]}...")
-    if one.verdict is not None and one.outcome != "undecided":
+    if one.verdict is not None and one.outcome is not Outcome.UNDECIDED:
         lines.insert(0, _verdict(one))
     return lines
 
@@ -90,7 +93,7 @@ def report(found: Hunt) -> str:
         lines += ["Guesses were accepted without review; they are marked."]
     if found.no_jail:
         lines += ["", f"Nothing was run: {found.no_jail}."]
-    for outcome in OUTCOMES:
+    for outcome in Outcome:
         some = [one for one in found.functions if one.outcome == outcome]
         if not some:
             continue
@@ -111,7 +114,7 @@ def report(found: Hunt) -> str:
             if one.verdict is not None:
                 lines += ["", _verdict(one) + "."]
                 lines += [f"* assumes: {line}" for line in one.verdict.get("assumptions", ())]
-            if one.reason and one.outcome != "verified":
+            if one.reason and one.outcome is not Outcome.VERIFIED:
                 lines += ["", one.reason]
     if found.unread:
         lines += ["", "## Not read", "", *(f"* {shown}: {reason}" for shown, reason in found.unread)]
@@ -122,7 +125,7 @@ def answers_text(found: Hunt) -> str:
     """A file of answers: what was found as it is, guesses and questions as comments to edit."""
     lines = ["# Answers for `dpspec hunt --answers`. A line that begins with # is a guess: correct it, and remove the #.", ""]
     for one in found.functions:
-        if one.outcome == "unchecked":
+        if one.outcome is Outcome.UNCHECKED:
             continue
         lines.append(f"[{json.dumps(one.plan.drawing.place)}]")
         if one.plan.spec is None:

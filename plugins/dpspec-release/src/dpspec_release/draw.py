@@ -276,9 +276,13 @@ def _mask() -> int:
     return mask
 
 
-def _unwritable(out: Path, problem: Exception) -> ReleaseError:
+GO_ON = "make room and go on with --resume"
+"""What to do where a run in stages cannot be written: anywhere else it would be drawn, and spent, once more."""
+
+
+def _unwritable(out: Path, problem: Exception, advice: str = "choose another --out") -> ReleaseError:
     reason = getattr(problem, "strerror", None) or "this is no path"
-    return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
+    return ReleaseError("directory", f"cannot be written ({reason})", advice, value=str(out))
 
 
 # --- invariants that are held ---------------------------------------------------------------------
@@ -1216,7 +1220,8 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
         notes = {} if warning is None else {"dpspec": warning}
         written = write_batches(main.attributes, main.regrouped(MOST_RECORDS), file, formats_of(registry), notes, asked)
     except OSError as problem:
-        raise _unwritable(path.parent, problem) from None
+        advice = (GO_ON,) if mechanism.resumable else ()
+        raise _unwritable(path.parent, problem, *advice) from None
     return attrs.evolve(output, streams=dict(others)), (written,)
 
 

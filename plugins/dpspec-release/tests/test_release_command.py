@@ -414,6 +414,15 @@ def test_files_are_placed_in_a_folder_on_another_disk(monkeypatch, spec, table, 
     assert {path.name for path in release.place.private.iterdir()} == {"lock", "placed.json"}
 
 
+def test_a_folder_that_is_read_only_is_found_before_anything_is_drawn(monkeypatch, spec, table, tmp_path):
+    """It was found when the files were placed: the budget was spent, and the next run into the folder spends it again."""
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (tmp_path / "out", os.W_OK))
+    with pytest.raises(ReleaseError, match=r"cannot be written \(no files may be made in it\): choose another --out"):
+        draw(read(spec), str(table), installed().registry, tmp_path / "out", Options(unverified=True))
+    assert not (tmp_path / "out.confidential").exists()
+
+
 def test_a_run_has_no_lock_that_another_run_has_removed(monkeypatch, tmp_path):
     """A run that waited on the file of a run that ended had a lock that no third run saw."""
     first, second, third = (ReleasePlace(tmp_path / "out", tmp_path / "no table") for _ in range(3))

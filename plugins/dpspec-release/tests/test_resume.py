@@ -261,7 +261,7 @@ def test_a_run_whose_files_cannot_be_written_goes_on(monkeypatch, spec, table, t
 
     with monkeypatch.context() as patch:
         patch.setattr(installed().registry.get("formats", "csv"), "write", full)
-        with pytest.raises(ReleaseError, match="No space left on device.*: make room and go on with --resume"):
+        with pytest.raises(ReleaseError, match=r"No space left on device.*: make room and go on with --resume"):
             release(spec, table, tmp_path / "out", seed=9)
     release(spec, table, tmp_path / "out", seed=9, resume=True)
     assert Staged.drawn == [0, 1, 2], "nothing was drawn again"

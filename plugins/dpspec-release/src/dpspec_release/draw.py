@@ -157,6 +157,8 @@ class ReleasePlace:
             ReleaseError: another run has it, or it cannot be made.
         """
         try:
+            if self.public.exists() and not os.access(self.public, os.W_OK):  # found out when the budget is spent, otherwise
+                raise PermissionError(errno.EACCES, "no files may be made in it")
             while not self._is_taken():
                 self.close()
             if self.is_half_placed:

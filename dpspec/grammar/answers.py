@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import attrs
@@ -526,7 +527,9 @@ def changed(table: Table, change: Callable[[int], int | None]) -> Table:
     return Table(attributes=attributes, codes={**table.codes, VALUE: places, STATUS: compact(statuses, len(kinds))})
 
 
-def narrowed(table: Table, where: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, str]) -> Table:
+def narrowed(
+    table: Table, where: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, str] = MappingProxyType({})
+) -> Table:
     """A released table of answers about the records that meet conditions, with these in the words of its queries.
 
     Of a table without queries nothing changes.

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.metadata import Distribution, distributions
+from importlib.metadata import Distribution, distributions, packages_distributions
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -174,6 +174,8 @@ def _parts() -> Iterator[str | bytes]:
     for one in known:
         yield from (one.metadata["Name"] or "", one.version or "", *(one.read_text(name) or "" for name in _LISTS))
     loaded = {"dpspec", *(point.module.partition(".")[0] for one in known for point in _own(one))}
+    owned = {one.metadata["Name"] for one in known if any(_own(one))}
+    loaded |= {name for name, owners in packages_distributions().items() if owned & {*owners} and name.isidentifier()}
     for name in sorted(loaded):
         spec = find_spec(name)
         places = [] if spec is None else [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.origin else [])]

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 import attrs
@@ -526,17 +527,26 @@ def changed(table: Table, change: Callable[[int], int | None]) -> Table:
     return Table(attributes=attributes, codes={**table.codes, VALUE: places, STATUS: compact(statuses, len(kinds))})
 
 
-def narrowed(table: Table, where: Sequence[tuple[str, tuple[str, ...]]]) -> Table:
+def narrowed(
+    table: Table, where: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, str] = MappingProxyType({})
+) -> Table:
     """A released table of answers about the records that meet conditions, with these in the words of its queries.
 
     Of a table without queries nothing changes.
+
+    Args:
+        table: the released table.
+        where: the conditions.
+        words: the words of queries about these records by those of queries about all; where it has none, the conditions follow.
     """
     if not where or not has_answers(table):
         return table
-    words = conditions_in_words(where)
-    queries = (f"{query}{', ' if WHERE in query else WHERE}{words}" for query in table.attribute(QUERY).values())
-    named = Attribute(name=QUERY, categories=tuple(queries))
-    return attrs.evolve(table, attributes=(named, *table.attributes[1:]))
+    added = conditions_in_words(where)
+    queries = [words.get(one, f"{one}{', ' if WHERE in one else WHERE}{added}") for one in table.attribute(QUERY).values()]
+    different = list(dict.fromkeys(queries))  # two queries may be the same one about these records
+    codes = compact(np.asarray([different.index(one) for one in queries])[table.codes[QUERY]], len(different))
+    named = Attribute(name=QUERY, categories=tuple(different))
+    return attrs.evolve(table, attributes=(named, *table.attributes[1:]), codes={**table.codes, QUERY: codes})
 
 
 def numbered(name: str, values: AnyIntegers | Sequence[int]) -> tuple[NumberedAttribute, Codes]:

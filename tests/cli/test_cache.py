@@ -152,6 +152,18 @@ def test_every_part_of_the_installation_counts(tmp_path, monkeypatch) -> None:
     assert installation() == seen[before - 1], "what Python compiles is no change"
 
 
+def test_a_further_module_of_a_plugin_counts(tmp_path, monkeypatch) -> None:
+    """Only the module of its entry point did: a claim held from the cache when the module that it imports had changed."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    of_project(tmp_path, record="fake/__init__.py,,\nfake_helper.py,,\n../bin/x.py,,\n")
+    seen = set()
+    for text in ("a = 1", "a = 2"):
+        (tmp_path / "fake_helper.py").write_text(text, encoding="utf-8")
+        importlib.invalidate_caches()
+        seen.add(installation())
+    assert len(seen) == 2
+
+
 DAMAGES = [lambda text: text[:-9], lambda text: text.replace(b"HOLDS", b"VALID"), lambda _: b"", lambda _: b"[]"]
 
 

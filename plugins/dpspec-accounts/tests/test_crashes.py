@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import logging
 import os
 import sqlite3
 import subprocess
@@ -175,3 +176,18 @@ def test_a_clock_that_goes_back_changes_nothing(tmp_path, write, monkeypatch):
             with pytest.raises(OverCapError):
                 Account(place).charge(week)
     assert str(verify_events(Account(place).balance().history.events).total.value) == "1"
+
+
+def test_an_interruption_that_ends_a_connection_prints_no_traceback(tmp_path, write, monkeypatch, capsys):
+    """SQLAlchemy logs it, and what is logged without a handler is printed."""
+    found, closed = Account.create(tmp_path / "a.db", write("year", epsilon="3")), store.sa.dialects.sqlite.dialect.do_close
+
+    def interrupted(self, connection):
+        closed(self, connection)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(store.sa.dialects.sqlite.dialect, "do_close", interrupted)
+    monkeypatch.setattr(logging.getLogger(), "handlers", [])  # those of pytest
+    with pytest.raises(KeyboardInterrupt):
+        found.balance()
+    assert capsys.readouterr().err == ""

@@ -115,6 +115,31 @@ def test_another_result_is_found(place, before, after, code):
     assert (found.exit_code, codes(found)) == (1, [(code, "specs/weekly.dpspec.toml")])
 
 
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="these are no names there")
+def test_files_of_any_name_are_locked(place):
+    """U+2028 and U+0085 end a line for `splitlines`, so the lock could not be read; a name that is no UTF-8 was not written."""
+    for number, name in enumerate([b"a\xe2\x80\xa8b", b"c\xc2\x85d", b"e\nf", b"x\xff"]):
+        Path(os.fsdecode(b"specs/" + name + b".dpspec.toml")).write_text(BASES["weekly"].replace('"weekly"', f'"w{number}"'))
+    dp.lock("specs")
+    found = dp.verify_locked()
+    assert (found.exit_code, len(found.value.files), found["verified"]) == (0, 6, [])
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs links")
+def test_a_link_keeps_its_name_however_it_is_given(place):
+    """`specs/../link` was locked as the file that it led to, so that another target was not seen."""
+    link = place / "link.dpspec.toml"
+    link.symlink_to("specs/weekly.dpspec.toml")
+    (place / "all").symlink_to(place)
+    for given in ("link.dpspec.toml", "specs/../link.dpspec.toml", place / "all" / "link.dpspec.toml"):
+        assert [file.file for file in dp.lock(given).value.files] in (["link.dpspec.toml"], ["all/link.dpspec.toml"])
+    link.unlink()
+    link.symlink_to("specs/survey.dpspec.toml")
+    assert codes(dp.verify_locked()) == [("changed", "all/link.dpspec.toml")]
+    found = dp.lock(place / "all" / "specs" / "weekly.dpspec.toml", lock=place / "specs" / "dpspec.lock")
+    assert [file.file for file in found.value.files] == ["weekly.dpspec.toml"]
+
+
 def test_new_and_missing_files(place):
     dp.lock("specs")
     (place / "specs" / "weekly.dpspec.toml").rename(place / "specs" / "other.dpspec.toml")
@@ -259,6 +284,23 @@ def test_the_engine_has_every_package_with_its_content():
     parts = {part.name: part for part in engine()}
     assert all(len(parts[name].sha256) == 64 for name in ("dpspec", "dpspec-guard", "dpspec-checker", "dpspec-noise"))
     assert {"python", "numpy", "python-flint"} <= {*parts}
+
+
+def test_a_further_module_of_a_distribution_is_part_of_the_engine(tmp_path, monkeypatch):
+    """Only the module of the entry point was: a claim was *as locked* when the module that it imports had changed."""
+    info, helper = tmp_path / "fake-1.0.dist-info", tmp_path / "fake_helper" / "__init__.py"
+    for folder in (info, helper.parent, tmp_path / "fake"):
+        folder.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: fake\nVersion: 1.0\n", encoding="utf-8")
+    (info / "RECORD").write_text("fake/__init__.py,,\nfake_helper/__init__.py,,\n../bin/x.py,,\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[dpspec]\nfake = fake\n", encoding="utf-8")
+    (tmp_path / "fake" / "__init__.py").touch()
+    monkeypatch.syspath_prepend(str(tmp_path))
+    seen = set()
+    for text in ("a = 1", "a = 2"):
+        helper.write_text(text, encoding="utf-8")
+        seen.update(part.sha256 for part in engine.__wrapped__() if part.name == "fake")
+    assert len(seen) == 2
 
 
 # --- the command ----------------------------------------------------------------------------------

@@ -58,7 +58,7 @@ def test_queries_about_some_records_name_these():
     filtered = dp.filtered(mechanism=parts, where={"sex": ["f"]})
     made = filtered.run(Table.from_records([("a", "f")], space.attributes_of("person")), space, Run(source=SeededRandomness(1)))
     assert [{*column(table, "query")} for table in made.tables.values()] == [
-        {"person by sex where town in {a}, sex in {f}"}, {"person by sex where town in {b}, sex in {f}"},
+        {"person by sex where sex in {f}, town in {a}"}, {"person by sex where sex in {f}, town in {b}"},
     ]  # fmt: skip
     alone = dp.filtered(mechanism=count, where={"town": ["a"]})
     made = alone.run(Table.from_records([("a", "f")], space.attributes_of("person")), space, Run(source=SeededRandomness(1)))

@@ -204,7 +204,7 @@ def test_an_accident_of_few_records_is_not_asked_about(tmp_path):
 BAD = {
     "empty": ("", "is empty"),
     "header": ("a,b\n", "has no records"),
-    "twice": ("a,b,a\n1,2,3\n", "column a: stands twice"),
+    "twice": ("a,b,a\n1,2,3\n", "column 3: has a name that stands twice"),
     "nameless": ("a,,\n1,2,3\n", "several columns without a name"),
     "wide": (",".join(map(str, range(10_000))) + "\n" + ",".join("1" * 10_000) + "\n", "has 10,000 columns"),
     "texts": ("a,b\n" + "".join(f"x{i},y{i}\n" for i in range(200)), "no column that can be an attribute"),
@@ -219,7 +219,7 @@ BAD = {
     "utf-16": ("stadt,k\nKöln,1\n".encode("utf-16"), "it is text in UTF-16"),
     "ragged": ("a,b\n1,2\n1\n1,2,3\n", "3 values stand in line 4, and the first line names 2"),
     "quote": ('a,b\n1,2\n"1,2\n', "a quotation mark in line 3 or before it is not closed"),
-    "blank name": ("a, b, b\n1,2,3\n", "column ' b': stands twice"),
+    "blank name": ("a, b, b\n1,2,3\n", "column 3: has a name that stands twice"),
     "noise": (random.Random(1).randbytes(4000), "cannot be read"),
 }
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import csv
+import errno
 import hashlib
 import json
 import os
 import signal
+import stat
 import subprocess
 import sys
 import threading
@@ -15,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from dpspec_release import draw as release_draw
 from dpspec_release.draw import Options, ReleasePlace, draw
 from dpspec_release.write import write
 
@@ -391,6 +394,54 @@ def test_files_that_were_placed_in_part_are_placed_by_the_next_run(monkeypatch, 
     assert report["randomness"] == "seed 2"
     assert all(hashlib.sha256((out / row["file"]).read_bytes()).hexdigest() == row["sha256"] for row in report["released"])
     assert not release.place.is_half_placed
+
+
+def test_files_are_placed_in_a_folder_on_another_disk(monkeypatch, spec, table, tmp_path):
+    """A file cannot be moved into a folder where another disk is mounted: the budget was spent, and no run placed the release."""
+    registry, out, move = installed().registry, tmp_path / "out", Path.replace
+
+    def within_one_disk(self, target):
+        if Path(target).parent == out and self.parent != out:
+            raise OSError(errno.EXDEV, "Invalid cross-device link")
+        return move(self, target)
+
+    monkeypatch.setattr(Path, "replace", within_one_disk)
+    release = draw(read(spec), str(table), registry, out, Options(unverified=True, seed=2))
+    write(release, registry, out)
+    report = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert all(hashlib.sha256((out / row["file"]).read_bytes()).hexdigest() == row["sha256"] for row in report["released"])
+    assert {path.name for path in out.iterdir()} == {"report.json", WARNING, *(row["file"] for row in report["released"])}
+    assert {path.name for path in release.place.private.iterdir()} == {"lock", "placed.json"}
+
+
+def test_a_folder_that_is_read_only_is_found_before_anything_is_drawn(monkeypatch, spec, table, tmp_path):
+    """It was found when the files were placed: the budget was spent, and the next run into the folder spends it again."""
+    (tmp_path / "out").mkdir()
+    monkeypatch.setattr(os, "access", lambda path, mode: (path, mode) != (tmp_path / "out", os.W_OK))
+    with pytest.raises(ReleaseError, match=r"cannot be written \(no files may be made in it\): choose another --out"):
+        draw(read(spec), str(table), installed().registry, tmp_path / "out", Options(unverified=True))
+    assert not (tmp_path / "out.confidential").exists()
+
+
+def test_a_run_has_no_lock_that_another_run_has_removed(monkeypatch, tmp_path):
+    """A run that waited on the file of a run that ended had a lock that no third run saw."""
+    first, second, third = (ReleasePlace(tmp_path / "out", tmp_path / "no table") for _ in range(3))
+    first.open()
+    take, taken = release_draw.lock, []
+
+    def late(handle):
+        if not taken:
+            first.leave()
+        taken.append(handle)
+        take(handle)
+
+    monkeypatch.setattr(release_draw, "lock", late)
+    second.open()
+    assert stat.S_IMODE(second.private.stat().st_mode) == 0o700
+    with pytest.raises(ReleaseError, match="by another run"):
+        third.open()
+    second.leave()
+    assert not second.private.exists()
 
 
 @pytest.mark.spread(0, slow=2)

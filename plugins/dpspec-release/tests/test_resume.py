@@ -251,3 +251,17 @@ def test_arrays_come_back_as_they_were(tmp_path):
 def test_without_a_folder_nothing_is_kept():
     NoCheckpoints().save("one", {})
     assert NoCheckpoints().load("one") is None
+
+
+def test_a_run_whose_files_cannot_be_written_goes_on(monkeypatch, spec, table, tmp_path):
+    """Another --out was advised, where the budget is spent once more."""
+
+    def full(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(installed().registry.get("formats", "csv"), "write", full)
+        with pytest.raises(ReleaseError, match=r"No space left on device.*: make room and go on with --resume"):
+            release(spec, table, tmp_path / "out", seed=9)
+    release(spec, table, tmp_path / "out", seed=9, resume=True)
+    assert Staged.drawn == [0, 1, 2], "nothing was drawn again"

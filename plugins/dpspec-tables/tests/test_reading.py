@@ -80,7 +80,14 @@ def test_a_column_that_stands_twice_is_refused(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("sex,age,age\n1,3,4\n", encoding="utf-8")
     (fault,) = faults(path, [AGE])
-    assert "column age: stands twice" in fault
+    assert "column 3: has a name that stands twice" in fault
+
+
+def test_a_record_in_place_of_the_header_is_not_quoted(tmp_path):
+    """A record with two equal values was told as a column that stands twice, with the value."""
+    path = tmp_path / "t.csv"
+    path.write_text("4711,3,4711\n4712,5,4711\n", encoding="utf-8")
+    assert "471" not in "".join(faults(path, [AGE]))
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -186,7 +193,7 @@ def test_a_table_without_records_is_refused(tmp_path, suffix):
 @pytest.mark.parametrize(("name", "content", "said"), [
     ("t.csv", b"", "is empty"), ("t.xlsx", b"x", "has no known table format"), ("t", b"age\n1\n", "has no known table format"),
     ("t.parquet", b"age\n1\n", "cannot be read"), ("t.arrow", b"age\n1\n", "cannot be read"),
-    ("t.csv", b"age,age\n1,1\n", "age"), ("t.csv", b"age\n1,2\n", "cannot be read"), ("t.csv", b"age\n\xff\xfe\n", ""),
+    ("t.csv", b"age,age\n1,1\n", "column 2"), ("t.csv", b"age\n1,2\n", "cannot be read"), ("t.csv", b"age\n\xff\xfe\n", ""),
 ])  # fmt: skip
 def test_a_file_that_is_no_such_table_is_refused_in_one_line(tmp_path, name, content, said):
     path = tmp_path / name

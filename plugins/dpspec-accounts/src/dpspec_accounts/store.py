@@ -7,6 +7,7 @@ One database holds one account. The table `dpspec_account` has one row, which a 
 
 from __future__ import annotations
 
+import logging
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,8 @@ from sqlalchemy import exc
 from dpspec.plugin.applications import MissingLibraryError, harmless
 from dpspec_accounts.errors import AccountError, AccountUnavailableError
 from dpspec_accounts.history import Event
+
+logging.getLogger("sqlalchemy").addHandler(logging.NullHandler())  # the traceback of an interruption is not for users
 
 SCHEMA_VERSION = 1
 WAIT = 10

@@ -7,7 +7,7 @@ import platform
 import re
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import PackageNotFoundError, distributions, entry_points, requires, version
+from importlib.metadata import PackageNotFoundError, distributions, entry_points, packages_distributions, requires, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -50,6 +50,9 @@ def engine() -> tuple[EnginePart, ...]:
     modules: dict[str, set[str]] = {"dpspec": {"dpspec"}}
     for point in _points():
         modules.setdefault(point[0], set()).add(point[1])
+    for top, owners in packages_distributions().items():  # a distribution may have further modules than those of its entry points
+        for name in {*owners} & {*modules} if top.isidentifier() else ():
+            modules[name].add(top)
     found = [
         EnginePart(name=name, version=_version(name), sha256=_content(sorted(tops)), status=status.get(name, ""))
         for name, tops in modules.items()

@@ -102,7 +102,7 @@ class Lock:
         rows: list[JsonData] = [{"dpspec-lock": FORMAT, "paths": list(self.paths)}]
         rows += [attrs.asdict(part) for part in self.parts]
         rows += [attrs.asdict(file) for file in self.files]
-        return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        return "".join(f"{json.dumps(row)}\n" for row in rows)  # in ASCII: names may hold what ends a line, or is no text
 
 
 def read_lock(path: Path) -> Lock:
@@ -311,16 +311,13 @@ def _no_files(paths: Sequence[str]) -> UnreadableFileError:
 
 
 def inside(path: Path, root: Path) -> str:
-    """A path from the folder of the lock; links are not followed, so that a file keeps the name that it was given."""
-    try:
-        given = path.relative_to(root) if path.is_relative_to(root) else path.resolve().relative_to(root.resolve())
-    except ValueError:
-        rule = f"is outside of the folder of {LOCK}"
-        raise UnreadableFileError("path", rule, "run the command in a folder above it", value=str(path)) from None
-    name = PurePosixPath(given.as_posix())
-    if ".." in name.parts:
-        return inside(path.resolve(), root.resolve())
-    return name.as_posix()
+    """A path from the folder of the lock; a link is not followed where that is inside, so that a file keeps its name."""
+    whole = root.resolve()
+    for given, folder in ((path, root), (path.parent.resolve() / path.name, whole), (path.resolve(), whole)):
+        if given.is_relative_to(folder) and ".." not in given.relative_to(folder).parts:
+            return given.relative_to(folder).as_posix()
+    rule = f"is outside of the folder of {LOCK}"
+    raise UnreadableFileError("path", rule, "run the command in a folder above it", value=str(path))
 
 
 def _sha256(path: Path) -> str:

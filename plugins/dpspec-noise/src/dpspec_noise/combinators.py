@@ -7,6 +7,7 @@ change by one larger record, and post-processing adds no loss.
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
@@ -287,8 +288,17 @@ class Filtered(Mechanism):
         self.check(space)
         of_members = table.members is not None and self.unit != space.units[0]
         left = table.with_members_meeting(self.where) if of_members else table.meeting(self.where)
-        made = _tables_of(self.mechanism.run(left, self.left(space), run))
-        return attrs.evolve(made, tables={name: answers.narrowed(table, self.where) for name, table in made.tables.items()})
+        made, words = _tables_of(self.mechanism.run(left, self.left(space), run)), self._words(space)
+        return attrs.evolve(
+            made, tables={name: answers.narrowed(table, self.where, words) for name, table in made.tables.items()}
+        )
+
+    def _words(self, space: DatasetSpace) -> dict[str, str]:
+        """The words of the queries about the records that meet the condition, by those of the mechanism: as of its structure."""
+        with contextlib.suppress(errors.DpspecError, grammar.NoStructure):
+            views, where = _stated(self.mechanism, self.left(space)).views, dict(self.where)
+            return {str(view.table): str(grammar.narrowed(view.table, where)) for view in views}
+        return {}
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Filtered, DatasetSpace]]:

@@ -36,6 +36,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import attrs
+from flint import arb, ctx
 
 from dpspec import SpecDocument
 from dpspec.plugin import (
@@ -80,6 +81,7 @@ LARGEST_COUNT = 200
 MOST_COUNTS = 4096
 """Where they repeat, they are evaluated up to this one at most: about a second."""
 RUNS = 200
+_PRECISION = 128
 _SMALLEST = Fraction(1, 10**300)
 """Sizes from here on are doubles with all their digits."""
 MOST_CELLS = 1_000_000
@@ -448,7 +450,7 @@ def _counts_of(records: Table, wanted: Sequence[Marginal]) -> dict[Marginal, dic
 
 
 def order_statistic(runs: int, level: Fraction) -> int:
-    """The least k with P(Binomial(runs, level) < k) >= level.
+    """The least k with P(Binomial(runs, level) < k) >= level; the next one, where both sides are equal.
 
     Raises:
         ParameterError: even the largest of the runs is not enough.
@@ -456,12 +458,18 @@ def order_statistic(runs: int, level: Fraction) -> int:
     >>> order_statistic(200, Fraction(19, 20)), order_statistic(59, Fraction(19, 20))
     (196, 59)
     """
-    from scipy.stats import binom
-
-    least = math.ceil(math.log(1 - level) / math.log(level))  # P(Binomial(runs, level) < runs) = 1 - level^runs
-    if runs < least:
-        raise errors.ParameterError("runs", f"are too few for margins at the level {level}", f"take {least} or more", value=runs)
-    return min(int(binom.ppf(float(level) + 1e-12, runs, float(level))) + 1, runs)
+    with ctx.workprec(_PRECISION):
+        within, outside = number(level).enclose(_PRECISION), number(1 - level).enclose(_PRECISION)
+        found, mass, beyond = runs + 1, within**runs, arb(0)  # P(Binomial >= found) is beyond
+        while (beyond := beyond + mass) <= outside:
+            found -= 1
+            mass *= outside * found / (within * (runs - found + 1))
+        if found > runs:
+            least = math.ceil(exact.dyadic((outside.log() / (-outside).log1p()).upper()))  # level^runs = P(Binomial = runs)
+            raise errors.ParameterError(
+                "runs", f"are too few for margins at the level {level}", f"take {least} or more", value=runs
+            )
+        return found
 
 
 def _of_runs(table: str, moved: Sequence[Mapping[tuple[str, ...], int]], cells: int | None, place: int) -> NumberAccuracy:

@@ -17,6 +17,7 @@ The invariants of a release are evaluated on the tables before and after by code
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -156,10 +157,10 @@ class ReleasePlace:
             ReleaseError: another run has it, or it cannot be made.
         """
         try:
-            private_folder(self.private)
-            handle = os.open(self.private / _LOCK, flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW"), 0o600)
-            self.close = weakref.finalize(self, os.close, handle)
-            lock(handle)
+            if self.public.exists() and not os.access(self.public, os.W_OK):  # found out when the budget is spent, otherwise
+                raise PermissionError(errno.EACCES, "no files may be made in it")
+            while not self._is_taken():
+                self.close()
             if self.is_half_placed:
                 self._settle()
             shutil.rmtree(self.ready, ignore_errors=True)
@@ -169,6 +170,16 @@ class ReleasePlace:
             raise ReleaseError("--out", "is being written by another run", "wait for it", value=str(self.public)) from None
         except OSError as problem:
             raise _unwritable(self.public, problem) from None
+
+    def _is_taken(self) -> bool:
+        """Take the lock of the folder; not where the run that had it has removed its file, which no other run would see."""
+        private_folder(self.private)
+        handle = os.open(self.private / _LOCK, flags("O_RDWR", "O_CREAT", "O_CLOEXEC", "O_NOFOLLOW"), 0o600)
+        self.close = weakref.finalize(self, os.close, handle)
+        lock(handle)
+        with contextlib.suppress(FileNotFoundError):
+            return os.path.samestat(os.fstat(handle), (self.private / _LOCK).stat())
+        return False
 
     def leave(self) -> None:
         """Give the folder back; without anything in it, it goes. What was not placed to the end stays, for the next run."""
@@ -200,7 +211,7 @@ class ReleasePlace:
         for name in files:
             if (self.ready / name).exists():
                 (self.ready / name).chmod(0o666 & ~_mask())
-                (self.ready / name).replace(self.public / name)
+                _bring(self.ready / name, self.public / name)
         to_disk(self.public)
         for name, digest in self._placed().items():
             if name not in files and _is_ours(self.public / name, digest):
@@ -241,6 +252,18 @@ def _check_apart(public: Path, private: Path, given: Path, out: Path) -> None:
         raise ReleaseError("table", f"lies in {private.name}, which belongs to the release", "move it", value=given.name)
 
 
+def _bring(file: Path, target: Path) -> None:
+    """Move a file to its place; by a copy, where a disk is mounted at the public folder."""
+    try:
+        file.replace(target)
+    except OSError as problem:
+        if problem.errno != errno.EXDEV:
+            raise
+        with whole(target) as part:
+            shutil.copyfile(file, part)
+        file.unlink()
+
+
 def _is_ours(path: Path, digest: str) -> bool:
     try:
         with path.open("rb") as file:
@@ -255,9 +278,13 @@ def _mask() -> int:
     return mask
 
 
-def _unwritable(out: Path, problem: Exception) -> ReleaseError:
+GO_ON = "make room and go on with --resume"
+"""What to do where a run in stages cannot be written: anywhere else it would be drawn, and spent, once more."""
+
+
+def _unwritable(out: Path, problem: Exception, advice: str = "choose another --out") -> ReleaseError:
     reason = getattr(problem, "strerror", None) or "this is no path"
-    return ReleaseError("directory", f"cannot be written ({reason})", "choose another --out", value=str(out))
+    return ReleaseError("directory", f"cannot be written ({reason})", advice, value=str(out))
 
 
 # --- invariants that are held ---------------------------------------------------------------------
@@ -1195,7 +1222,8 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
         notes = {} if warning is None else {"dpspec": warning}
         written = write_batches(main.attributes, main.regrouped(MOST_RECORDS), file, formats_of(registry), notes, asked)
     except OSError as problem:
-        raise _unwritable(path.parent, problem) from None
+        advice = (GO_ON,) if mechanism.resumable else ()
+        raise _unwritable(path.parent, problem, *advice) from None
     return attrs.evolve(output, streams=dict(others)), (written,)
 
 

@@ -41,7 +41,7 @@ from dpspec.plugin.releases import (
 )
 from dpspec_release.accuracy import margin_column, with_margins
 from dpspec_release.batches import MOST_RECORDS, WrittenTable, write_batches
-from dpspec_release.draw import Release, randomness
+from dpspec_release.draw import GO_ON, Release, randomness
 from dpspec_release.kept import FoundKept, check_kept
 
 # --- distance from the table ----------------------------------------------------------------------
@@ -272,7 +272,8 @@ def write(release: Release, registry: Registry, directory: Path) -> dict[str, An
         if release.guard is not None:
             release.guard.commit(files)
     except OSError as problem:
-        rule, advice = f"cannot be written ({problem.strerror or problem})", "choose another --out"
+        rule = f"cannot be written ({problem.strerror or problem})"
+        advice = "choose another --out" if release.run is None else GO_ON
         if place.is_half_placed:
             rule = f"was written in part ({problem.strerror or problem})"
             advice = "give the same --out again: the next release writes the rest first"

@@ -586,13 +586,13 @@ class Csv(PolarsFormat):
             if found is not None:
                 raise errors.TableError(path.name, *found)
         known = set(names)
-        for name in names:
+        for number, name in enumerate(names, start=1):
             first, mark, place = name.rpartition("_duplicated_")  # Polars uses this name for a duplicate column
             if mark and place.isdecimal() and first in known and not _are_different(path):
                 if not first:
                     raise errors.TableError(path.name, "has several columns without a name", "name every column once")
-                subject = f"{path.name} column {errors.named(first)}"
-                raise errors.TableError(subject, "stands twice in the first line", "name every column once")
+                rule = "has a name that stands twice in the first line"  # which is a record, where there is no header
+                raise errors.TableError(f"{path.name} column {number}", rule, "name every column once")
         return names
 
     def write_frame(self, frame: pl.DataFrame, path: Path, notes: Mapping[str, str]) -> None:

@@ -73,6 +73,15 @@ def test_a_fault_that_a_miniature_inherits_is_told_once() -> None:
     assert [fault.line for fault in each(caught.value)] == [16]
 
 
+def test_a_budget_table_without_a_universe_says_so(tmp_path: Path) -> None:
+    """The file was invalid with one fault, *cannot be read*, and no reason."""
+    path = tmp_path / "empty.dpspec.toml"
+    text = (FILES[0].parent / "missing-key--no-budget.dpspec.toml").read_text().replace(MARK, "")
+    path.write_text(f"{text}\n[budget]\nuniverse = []\n")
+    (fault,) = faults_of(path)
+    assert (fault.code, fault.subject) == ("missing-key", "budget.universe")
+
+
 def test_an_unknown_name_may_be_the_fault_of_a_failed_plugin() -> None:
     from dpspec.extension import load_plugins
     from dpspec.specfile import read_text

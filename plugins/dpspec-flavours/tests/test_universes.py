@@ -510,6 +510,7 @@ def test_universes_that_do_not_fit_say_why(multiverse: Any, space: Any, error: t
         (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), "X", "choose another place"),  # type: ignore[arg-type]
         (ByValue(parameter="epsilon", attribute="sise", rate=number(1), unit="firm"), (("1",), ()), "did you mean size"),
         (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ("n", ()), "one-record"),
+        (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ((1,), ()), "one-record"),
     ],
 )
 def test_labels_that_a_budget_does_not_know_say_why(budget: Any, label: Any, words: str) -> None:
@@ -557,6 +558,16 @@ def test_a_misspelt_part_is_an_error_although_all_others_have_a_budget(
     assert read_text(text(right), REGISTRY).spec.budget.parameter == "epsilon"
     with pytest.raises(DpspecError, match=words):
         read_text(text(wrong), REGISTRY)
+
+
+@pytest.mark.parametrize("multiverse", [STRATA, "multiverse = { invariants = [{ type = 'marginal', attributes = [] }] }"])
+def test_a_budget_by_the_value_of_a_record_needs_universes_that_are_named_by_one(multiverse: str) -> None:
+    """`check` accepted the file, and every other command failed on it."""
+    text = BY_PART.partition("[budget]")[0].format(space="records", multiverse=multiverse).replace('"north", "south"', '"1", "2"')
+    text += '[budget]\ntype = "by-value"\nparameter = "epsilon"\nattribute = "region"\nrate = 1\n'
+    with pytest.raises(DpspecError, match="whose entry 0 is a record"):
+        read_text(text, REGISTRY)
+    assert read_text(text.replace(multiverse, ONE_RECORD), REGISTRY).spec.budget.parameter == "epsilon"
 
 
 def test_parameters_that_make_no_sense_say_why() -> None:

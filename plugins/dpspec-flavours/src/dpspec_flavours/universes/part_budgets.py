@@ -17,6 +17,7 @@ from dpspec.plugin import (
     Attribute,
     BitVectors,
     Budget,
+    Dataset,
     DatasetSpace,
     Exact,
     Example,
@@ -34,10 +35,12 @@ from dpspec.plugin import (
     PrivacySpec,
     Rational,
     Text,
+    Trivial,
     UnorderedRecords,
     blocks,
     define,
     errors,
+    is_a,
     ln,
     number,
     params,
@@ -61,19 +64,25 @@ class _OfPart(Budget):
         label = universe.label
         if not isinstance(label, tuple) or len(label) <= self.place:
             rule = f"needs labels with an entry number {self.place} (counted from 0)"
-            raise errors.NotInUniverseError(f"budget {self.name}", rule, "choose another place", value=label)
+            advice = "choose another place, or universes that are named by their parts, such as strata"
+            raise errors.NotInUniverseError(f"budget {self.name}", rule, advice, value=label)
         found: Hashable = label[self.place]
         return found
 
     def _parts(self, multiverse: Multiverse, space: DatasetSpace) -> Sequence[Hashable]:
-        """The parts of all universes; empty where they are not listed."""
+        """The parts of all universes; empty where they are not listed.
+
+        Raises:
+            NotInUniverseError: a label has no such entry.
+        """
         if self.place == 0 and isinstance(multiverse, AgreeOutside):
             return multiverse.all_parts(space) or ()
         size = blocks.listing_size(space)
-        if size is None or size > MOST_LISTED:
+        datasets: Iterable[Dataset] = ((),) if is_a(multiverse, Trivial) else space.datasets()  # the one label reads no dataset
+        if not is_a(multiverse, Trivial) and (size is None or size > MOST_LISTED):
             return ()
-        labels = (label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
-        return tuple(dict.fromkeys(label[self.place] for label in labels if isinstance(label, tuple) and len(label) > self.place))
+        labels = dict.fromkeys(label for dataset in datasets for label in multiverse.labels(dataset, space))
+        return tuple(dict.fromkeys(self.part(blocks.Universe(label=label, datasets=())) for label in labels))
 
 
 @define

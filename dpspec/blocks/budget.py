@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Hashable, Mapping
@@ -127,7 +128,7 @@ class UniformBudget(Budget):
 
 MOST_NAMED = 500
 """Datasets whose universes are listed to know their labels: a file is read in milliseconds then."""
-NAMED = 10
+NAMED = 5
 """Universes that a message names."""
 
 
@@ -165,12 +166,13 @@ class BudgetTable(Budget):
         labels = dict(self.values)
         for label in labels if known is not None else ():
             if label not in (known or ()):
-                named = ", ".join(map(str, itertools.islice(known or (), NAMED))) or "none"
+                named = ", ".join(map(_as_written, itertools.islice(known or (), NAMED)))
+                advice = "there is none" if not known else f"{'they begin with' if len(known) > NAMED else 'they are'} {named}"
                 rule = "names a universe that the specification does not have"
-                raise IncompatibleBlocksError("budget", rule, f"the universes are {named}", value=str(label))
+                raise IncompatibleBlocksError("budget", rule, advice, value=_as_written(label))
         for label, datasets in (known or {}).items():
             if datasets > 1 and label not in labels:
-                raise IncompatibleBlocksError("budget", "has no entry for this universe", "add one", value=str(label))
+                raise IncompatibleBlocksError("budget", "has no entry for this universe", "add one", value=_as_written(label))
 
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         for label, value in self.values:
@@ -183,6 +185,11 @@ class BudgetTable(Budget):
 
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} universes"
+
+
+def _as_written(label: Hashable) -> str:
+    """A label as files write it."""
+    return json.dumps(label, default=str, ensure_ascii=False)
 
 
 def _universes_named(multiverse: Multiverse, space: DatasetSpace) -> dict[Hashable, int] | None:

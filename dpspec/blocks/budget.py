@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
+import json
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import BudgetNotKnownError, BudgetNotStatedError, NotInUniverseError, ParameterError
+from dpspec.base.errors import (
+    BudgetNotKnownError,
+    BudgetNotStatedError,
+    IncompatibleBlocksError,
+    NotInUniverseError,
+    ParameterError,
+)
 from dpspec.base.exact import Number, number
 from dpspec.base.memo import is_hashable, memoize
 from dpspec.base.params import Exact, Text, define
@@ -117,6 +126,12 @@ class UniformBudget(Budget):
         return f"{self.parameter} = {self.value}"
 
 
+MOST_NAMED = 500
+"""Datasets whose universes are listed to know their labels: a file is read in milliseconds then."""
+NAMED = 5
+"""Universes that a message names."""
+
+
 @attrs.frozen(kw_only=True)
 class BudgetTable(Budget):
     """A number for each universe by its label.
@@ -145,6 +160,20 @@ class BudgetTable(Budget):
                 raise ParameterError("budget", "has two entries for one universe", "keep one of them", value=str(label))
             seen.add(label)
 
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """A misspelt label is no universe, and a universe of several datasets needs a number."""
+        known = _universes_named(multiverse, space)
+        labels = dict(self.values)
+        for label in labels if known is not None else ():
+            if label not in (known or ()):
+                named = ", ".join(map(_as_written, itertools.islice(known or (), NAMED)))
+                advice = "there is none" if not known else f"{'they begin with' if len(known) > NAMED else 'they are'} {named}"
+                rule = "names a universe that the specification does not have"
+                raise IncompatibleBlocksError("budget", rule, advice, value=_as_written(label))
+        for label, datasets in (known or {}).items():
+            if datasets > 1 and label not in labels:
+                raise IncompatibleBlocksError("budget", "has no entry for this universe", "add one", value=_as_written(label))
+
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         for label, value in self.values:
             if label == universe.label:
@@ -156,6 +185,24 @@ class BudgetTable(Budget):
 
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} universes"
+
+
+def _as_written(label: Hashable) -> str:
+    """A label as files write it."""
+    return json.dumps(label, default=str, ensure_ascii=False)
+
+
+def _universes_named(multiverse: Multiverse, space: DatasetSpace) -> dict[Hashable, int] | None:
+    """The labels of all universes with their numbers of datasets; None where they are too many to list."""
+    if multiverse.is_listed:
+        return {universe.label: len(universe) for universe in multiverse.universes(space)}
+    size = listing_size(space)
+    if size is None or size > MOST_NAMED:
+        return None
+    try:
+        return Counter(label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
+    except TypeError:  # labels of a plugin without a hash, which are refused where they are compared
+        return None
 
 
 @define

@@ -71,6 +71,11 @@ class Part:
         return self.id if self.times == 1 else f"{self.id} ({self.times:,} times)"
 
     @property
+    def is_proved(self) -> bool:
+        """Whether its promise is proved of the release: of no other one that stands in for it."""
+        return self.standing is not None and self.standing.word is Word.VERIFIED and not self.stand_ins
+
+    @property
     def proved(self) -> PrivacySpec:
         """The specification with the constant that is proved of the mechanism, where that is below the budget promised.
 
@@ -78,9 +83,9 @@ class Part:
         the space stands in for what is not known, the release itself is known by its promise alone.
         """
         spec = self.spec
-        constant = None if self.standing is None or self.stand_ins else self.standing.constant
+        constant = None if self.standing is None or not self.is_proved else self.standing.constant
         value = spec.budget.uniform()
-        if constant is None or value is None or self.standing is None or self.standing.word is not Word.VERIFIED:
+        if constant is None or value is None:
             return spec
         parameter, standard = spec.budget.parameter, spec.output_divergence
         if not constant < standard.lipschitz(parameter, number(value)):
@@ -330,7 +335,9 @@ def _losses(found: Composition) -> Iterator[str]:
     plain, given = found.plain_sum, found.spec.budget.uniform()
     if plain is not None and plain != given:
         units = {line.part.spec.input_divergence.in_words() for line in found.lines}
-        why = f"they are for {' and '.join(sorted(units))}" if len(units) > 1 else "they do not add up"
+        total_unit = found.spec.input_divergence.in_words()
+        why = f"they are for {' and '.join(sorted(units))}" if units != {total_unit} else "they do not add up"
+        why += f", and the total is for {total_unit}" if total_unit not in units else ""
         enough = given is not None and given < plain  # such as mu, whose squares add: a larger number is a budget, too
         compared = "more than the total" if enough else "no budget of the whole"
         yield f"the numbers as stated add up to {plain.plain()}, which is {compared}: {why}"

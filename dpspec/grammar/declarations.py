@@ -32,7 +32,7 @@ from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import MOST_RECORDS, Changes, NumberLists, listing_size, sizes_of, smallest_datasets
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.space import Dataset, DatasetSpace, Record
 from dpspec.grammar.spec import PrivacySpec, check_number
 from dpspec.laws.atoms import FiniteDichotomy
 from dpspec.laws.law import FiniteLaw
@@ -517,7 +517,7 @@ def fault_in_unit_price(divergence: InputDivergence, pairs: Iterable[tuple[Datas
         apart = divergence.distance(x, y, space)
         if len(ours) != len(theirs):
             resized.append(not apart.is_infinite)
-            changes = abs(len(ours) - len(theirs)) if not Counter(ours) - Counter(theirs) else 0
+            changes = len(theirs) - len(ours) if _lies_in(ours, theirs, space) else 0
         elif space.is_ordered:
             changes = sum(one != other for one, other in zip(ours, theirs, strict=True))
         else:
@@ -530,6 +530,14 @@ def fault_in_unit_price(divergence: InputDivergence, pairs: Iterable[tuple[Datas
         if counted and not apart.is_infinite and _exceeds_times(apart, number(counted), price):
             return f"d({x}, {y}) = {apart}, and {counted} changes of a {unit} record cost {price} each"
     return None
+
+
+def _lies_in(few: Sequence[Record], many: Sequence[Record], space: DatasetSpace) -> bool:
+    """Whether records are among others, in an ordered space in the same order: those that come move none of them."""
+    if not space.is_ordered:
+        return not Counter(few) - Counter(many)
+    left = iter(many)
+    return all(record in left for record in few)
 
 
 def _check_path_form(divergence: InputDivergence, where: DatasetSpace) -> None:

@@ -47,7 +47,11 @@ def ledger_parts(found: Composition) -> list[RenderableType]:
     rows += ["", Text("Together", "bold"), Padding(blocks, (0, 0, 0, 2))]
     if found.proved is not None:
         promised = f"As promised: {budget_in_words(found.spec.budget)}. "
-        promised += "The budget above is proved of the mechanisms of the files."
+        promised += (
+            "The budget above is proved of the mechanisms of the files."
+            if all(line.part.is_proved for line in found.lines)
+            else "The budget above adds what is proved of the mechanisms of the files and, where nothing is, what is promised."
+        )
         rows.append(Padding(Text(promised), (0, 0, 0, 2)))
     rows += ["", Text.assemble(("What adds up: ", "bold"), f"{found.rule} ({found.citation})")]
     return [*rows, *_losses(found)]
@@ -87,6 +91,8 @@ def _parts(found: Composition) -> Table:
         amounts = [line.spent] if found.proved is None else [line.spent, best.spent]
         by = "" if spec.output_divergence == found.spec.output_divergence else f" by {thing_in_words(spec.output_divergence)}"
         cells = [budget_in_words(spec.budget) + by, thing_in_words(spec.input_divergence), *map(amount, amounts)]
+        if found.proved is not None and not line.part.is_proved:
+            cells[-1] += " (promised)"
         table.add_row(line.part.name, *cells)
     return table
 
@@ -127,7 +133,10 @@ def together(found: Composition | PrivacyAccount) -> Standing:
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:
     """The same as JSON data."""
     return {
-        "parts": [{**_line(line), "proved": str(best.spent)} for line, best in zip(found.lines, found.best.lines, strict=True)],
+        "parts": [
+            {**_line(line), "proved": str(best.spent) if line.part.is_proved else None}
+            for line, best in zip(found.lines, found.best.lines, strict=True)
+        ],
         "together": {
             "parameter": found.spec.budget.parameter,
             "value": str(found.spec.budget.uniform()),

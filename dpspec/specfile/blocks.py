@@ -359,8 +359,11 @@ class BlockReader:
     def _budget_table(self, table: Mapping[str, Any], path: str) -> Any:
         """``[[budget.universe]]``: a label and a number for each universe."""
         self.maker.known_keys(table, {"universe": None}, path)
-        rows = self.rows(table, "universe", path)
         before = self.log.found
+        rows = self.rows(table, "universe", path)
+        if not rows and self.log.found == before:
+            advice = 'write [[budget.universe]] with label = "..." and the number, once for each universe'
+            self.log.add(MissingKeyError(f"{path}.universe", "names no universe", advice), path)
         values: list[tuple[Any, Number]] = []
         names: set[str] = set()
         for place, row in rows:

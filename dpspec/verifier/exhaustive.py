@@ -194,6 +194,7 @@ def refute_on(
     except WorkLimitError:
         if walk.beyond is None:
             return f"{walk.none_beyond}; {MORE}"
+        walk.most_undecided = None  # it is compared once more, however many other pairs stayed undecided
         found = walk.on(walk.beyond)
     if isinstance(found, str):
         return found

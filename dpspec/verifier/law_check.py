@@ -845,7 +845,13 @@ class _LawPairs:
             return None
 
     def _of_structure(self, attaining: Attaining, left: Dataset, right: Dataset) -> Bracket | None:
-        """d_Pr of the views; None where they do not compare the two datasets."""
+        """d_Pr of the views; None where they do not compare the two datasets.
+
+        Of a mixture, such as that of batches, the views read other records for each choice: what they say of all records bounds
+        no pair.
+        """
+        if self.structure.is_mixture:
+            return None
         try:
             return attaining.of_views(left, right, PRECISIONS[0])
         except MissingStep:

@@ -125,3 +125,51 @@ def test_a_number_as_stated_has_its_delta(run, survey):
     out = " ".join(run("ledger", pure, f"{failing}=2").out.split("together")[0].split())
     assert "(delta = 1/7)" in out
     assert "(delta = 2/7)" not in out
+
+
+PURE = """\
+schema = 1
+id = "{id}"
+title = "A count"
+[space]
+type = "records"
+most = 2
+attributes = [{{ name = "kind", categories = ["a", "b"] }}]
+[multiverse]
+invariants = [{{ type = "marginal", attributes = [] }}]
+[input_divergence]
+type = "{distance}"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = {epsilon}
+"""
+COUNT = '[mechanism]\ntype = "geometric"\nqueries = [{ type = "marginal", attributes = ["kind"] }]\nratio = "1/2"\n'
+
+
+@pytest.fixture
+def count(tmp_path):
+    def write(id, epsilon, distance="hamming", mechanism=""):
+        path = tmp_path / f"{id}.dpspec.toml"
+        path.write_text(PURE.format(id=id, epsilon=epsilon, distance=distance) + mechanism, encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_promise_is_not_called_proved(run, count):
+    """A part without a mechanism had a number *as proved*, and the total was *proved of the mechanisms of the files*."""
+    files = count("checked", 2, mechanism=COUNT), count("stated", 3)
+    text = " ".join(run("ledger", *files).out.split())
+    assert "3 (promised)" in text
+    assert "where nothing is, what is promised" in text
+    assert "is proved of the mechanisms of the files." not in text
+    parts = run("ledger", *files, "--format", "json").json("ledger")["parts"]
+    assert [part["proved"] for part in parts] == ["ln(4)", None]
+
+
+def test_numbers_for_another_unit_than_the_total_are_said_to_be(run, count):
+    """Of one release, or of several for one unit, the reason was that its numbers *do not add up*."""
+    one, like = count("replaced", 2), count("added", 1, distance="symmetric-difference")
+    told = "they are for one person replaced by another, and the total is for one person added or removed"
+    assert told in " ".join(run("ledger", one, "--like", like).out.split())

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from dpspec.base import errors
-from dpspec.base.errors import DpspecError
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError
 from dpspec.base.params import each
 from dpspec.extension import installed
-from dpspec.specfile import read, spec_files
+from dpspec.specfile import read, read_text, spec_files
 
 BAD = Path(__file__).parents[2] / "specs" / "bad"
 FILES = spec_files(BAD)
@@ -71,6 +71,39 @@ def test_a_fault_that_a_miniature_inherits_is_told_once() -> None:
     with pytest.raises(DpspecError) as caught:
         read_text(text, installed().registry)
     assert [fault.line for fault in each(caught.value)] == [16]
+
+
+def test_a_budget_table_without_a_universe_says_so(tmp_path: Path) -> None:
+    """The file was invalid with one fault, *cannot be read*, and no reason."""
+    path = tmp_path / "empty.dpspec.toml"
+    text = (FILES[0].parent / "missing-key--no-budget.dpspec.toml").read_text().replace(MARK, "")
+    path.write_text(f"{text}\n[budget]\nuniverse = []\n")
+    (fault,) = faults_of(path)
+    assert (fault.code, fault.subject) == ("missing-key", "budget.universe")
+
+
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        (("a", "b"), None),
+        (("a", "b", "single"), None),
+        (("a", "c"), 'names a universe that the specification does not have: they are "a", "b", "single"'),
+        (("a", "single"), "has no entry for this universe"),
+    ],
+)
+def test_a_budget_table_names_the_universes_of_the_file(labels: tuple[str, ...], said: str | None) -> None:
+    """`check` accepted a misspelt label, and every other command failed on the universe that was meant."""
+    text = (
+        'schema = 1\nid = "x"\ntitle = "x"\n[space]\ntype = "bit-vectors"\nlength = 2\n[multiverse]\ntype = "explicit"\n'
+        "universes_by_label = { a = [[0, 0], [0, 1]], b = [[1, 0], [1, 1]], single = [[0, 0]] }\n"
+        '[input_divergence]\ntype = "hamming-ordered"\n[output_divergence]\ntype = "mult"\n'
+    )
+    text += "".join(f'[[budget.universe]]\nlabel = "{label}"\nepsilon = 1\n' for label in labels)
+    if said is None:
+        assert read_text(text, installed().registry).spec.budget.parameter == "epsilon"
+        return
+    with pytest.raises(IncompatibleBlocksError, match=said):
+        read_text(text, installed().registry)
 
 
 def test_an_unknown_name_may_be_the_fault_of_a_failed_plugin() -> None:

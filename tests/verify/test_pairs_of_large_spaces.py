@@ -17,7 +17,7 @@ from dpspec_code.child_process import Stopwatch
 
 import dpspec as dp
 from dpspec.api import quick_standing, read, risk, verify
-from dpspec.base.errors import DpspecError
+from dpspec.base.errors import DpspecError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket, number
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
@@ -188,6 +188,18 @@ def test_the_search_ends_after_a_bounded_number_of_laws():
     assert "pairs that were compared is beyond it" in found
     assert max(Counted.calls.values()) == 1 or len(Counted.calls) <= 1000
     assert len(Counted.calls) <= len({dataset for group in groups for dataset in group}) <= 1000
+
+
+def test_a_pair_beyond_refutes_where_the_limit_was_reached_and_others_stayed_undecided(monkeypatch):
+    """`verify` ended with an AssertionError: the pair was not compared again, since so many others had stayed undecided."""
+
+    def interrupted(walk, groups, most_work):
+        walk.undecided, walk.beyond = exhaustive.MOST_UNDECIDED, ((("north",),), (("south",),))
+        raise WorkLimitError("search", "spent its limit of work")
+
+    monkeypatch.setattr(exhaustive, "_first_beyond", interrupted)
+    found = refute_on(dp.release_invariants(invariants=[dp.marginal(attributes="region")]), people(), [], most_work=1)
+    assert (found.outcome, found.witness.distance) == (Outcome.REFUTED, 1)
 
 
 @pytest.mark.parametrize("most", [0, 1, 1_000, 5_000])

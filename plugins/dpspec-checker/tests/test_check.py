@@ -569,3 +569,47 @@ def test_a_group_of_neighbours_within_a_distance_is_accepted(epsilon: str, most:
     assert check_derivation(data).accepted
     data["steps"][0]["parameters"]["steps"] = most - 1
     assert not check_derivation(data).accepted
+
+
+# --- budgets by the label of a universe ----------------------------------------------------------
+
+LINEAR = '{ type = "linear-map", rows = [[0, 0]] }'
+TOTAL = '{ type = "marginal", attributes = [] }'
+BY_PART = 'type = "by-part"\nparameter = "epsilon"\nvalues = [{ part = PART, value = "ln(2)" }]\notherwise = "ln(3)"'
+BY_LABEL = (
+    '[[budget.universe]]\nlabel = OTHER\nepsilon = "ln(3)"\n'
+    '[[budget.universe]]\nlabel = LABEL\nepsilon = "ln(2)"'
+)  # fmt: skip
+BY_VALUE = 'type = "by-value"\nparameter = "epsilon"\nattribute = "a"\nrate = "ln(3)"'
+TWO_BITS = 'type = "bit-vectors"\nlength = 2'
+TWO_ANSWERS = 'type = "records"\nattributes = [{ name = "a", categories = ["1"] }, { name = "b", count = 2 }]\nmost = 2'
+
+
+@pytest.mark.parametrize(
+    ("space", "multiverse", "budget", "rule"),
+    [
+        (TWO_BITS, f"invariants = [{LINEAR}]", "[budget]\n" + BY_PART.replace("PART", "[0]"), "pair-by-pair"),
+        (TWO_BITS, f"invariants = [{TOTAL}]", "[budget]\n" + BY_PART.replace("PART", "[[[], 2]]"), "pair-by-pair"),
+        (TWO_BITS, f"invariants = [{TOTAL}]", BY_LABEL.replace("OTHER", "[0]").replace("LABEL", "[[[[], 2]]]"), "pair-by-pair"),
+        (TWO_ANSWERS, f"invariants = [{LINEAR}, {LINEAR}]", "[budget]\n" + BY_VALUE, "larger-budgets"),
+    ],
+)
+def test_a_universe_has_the_budget_of_its_own_label(space: str, multiverse: str, budget: str, rule: str) -> None:
+    """The checker read another number: ln(3) was accepted for a universe with the budget ln(2), or none."""
+
+    def text(written: str) -> str:
+        distance = "hamming-ordered" if space == TWO_BITS else "hamming"
+        head = f'schema = 1\nid = "x"\ntitle = "x"\n[space]\n{space}\n[multiverse]\n{multiverse}\n'
+        return head + f'[input_divergence]\ntype = "{distance}"\n[output_divergence]\ntype = "mult"\n{written}\n'
+
+    parameters = {"pairs": 6} if rule == "pair-by-pair" else {}
+
+    def accepts(given: str) -> bool:
+        before, after = text(f'[budget]\nepsilon = "{given}"'), text(budget)
+        step = {"rule": rule, "block": "budget", "parameters": parameters, "citation": "", "reason": ""}
+        rows = [{**step, "before": before, "after": after}]
+        whole = {"format": "dpspec-derivation", "version": 1, "premise": before, "conclusion": after, "steps": rows}
+        return check_derivation(whole).accepted
+
+    assert not accepts("ln(3)")
+    assert accepts("ln(2)") == (rule == "pair-by-pair")

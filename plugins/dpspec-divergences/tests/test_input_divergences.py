@@ -10,8 +10,10 @@ import pytest
 from dpspec_divergences import (
     AddRemove,
     DifferInOnePosition,
+    EditDistance,
     Hamming,
     HammingOrdered,
+    Mult,
     Neighbour,
     Path,
     ReplaceOne,
@@ -22,9 +24,13 @@ from dpspec_divergences import (
 
 from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, ParameterError
 from dpspec.base.exact import INFINITY, number
+from dpspec.blocks.budget import UniformBudget
+from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
+from dpspec.grammar.declarations import check_declared
+from dpspec.grammar.spec import PrivacySpec
 
 SEX = Attribute(name="sex", categories=("f", "m"))
 PLACE = Attribute(name="place", categories=("a", "b", "c"))
@@ -178,6 +184,16 @@ def test_a_path_in_too_large_a_space_teaches():
     with pytest.raises(NotEnumerableError, match="4096"):
         Path(relation=relation).distance((0,) * 12, (1,) * 12, BitVectors(length=12))
     assert Path(relation=ReplaceOne()).distance((), (), UnorderedRecords(attributes=(SEX,))) == 0
+
+
+@pytest.mark.parametrize("least", [0, 2, 3])
+def test_records_in_another_order_are_farther_than_those_that_come(least):
+    """(f, m) and (m, f, f) are two edits apart: `compare` called the price of one edit a fault of the plugin's author."""
+    spec = PrivacySpec(
+        space=OrderedRecords(attributes=(SEX,), least=least, most=30), multiverse=Trivial(), input_divergence=EditDistance(),
+        output_divergence=Mult(), budget=UniformBudget(parameter="epsilon", value=1),
+    )  # fmt: skip
+    check_declared(spec)
 
 
 @pytest.mark.parametrize("divergence", [

@@ -153,3 +153,16 @@ def test_what_reads_its_place_or_draws_a_sample_has_no_proof() -> None:
     sampled = dp.batched(mechanism=dp.subsampled(mechanism=step(1), rate="1/2"), batches=2, assignment="shuffled")
     promise = dp.spec(space=exactly(4), distance="replace-one", standard="approximate", epsilon=100, delta="1e-5")
     assert isinstance(derive(sampled, promise), Missing)
+
+
+@pytest.mark.parametrize("apart", ["add-remove", "symmetric-difference"])
+def test_what_depends_on_the_other_records_is_not_compared_with_all_of_them(apart: str) -> None:
+    """Two equal records are one kind, and one in each of two batches: the author was blamed for ln(3) above ln(2)."""
+    kinds = dp.geometric(queries=dp.distinct_count(attributes=["kind"]), ratio="1/2")
+    batches = dp.batched(mechanism=kinds, batches=2, assignment="independent")
+    space, divergence = dp.records(kind=KINDS[:2]), dp.symmetric_difference()
+    near = dp.neighbour(relation=dp.add_remove()) if apart == "add-remove" else divergence
+    laws = [batches.law(space.dataset([["plus"]] * count), space) for count in (0, 2)]
+    assert float(dp.mult().between(*laws).lower) > math.log(2.99)
+    found = dp.verify(batches, dp.spec(space=space, distance=near, standard="pure", epsilon="ln(2)"))
+    assert found.outcome is (Outcome.VERIFIED if apart == "add-remove" else Outcome.UNDECIDED)

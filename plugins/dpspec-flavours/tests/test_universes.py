@@ -51,7 +51,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import ln, number
 from dpspec.base.work import limited, spent
-from dpspec.blocks.budget import BudgetTable, UniformBudget
+from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
 from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
@@ -445,7 +445,9 @@ def test_constants_are_those_computed_by_hand(name: str, constants: set[str]) ->
 
 
 @pytest.mark.parametrize("cls", [c for kind in ("multiverses", "budgets", "mechanisms") for c in BLOCKS[kind]])
-def test_every_block_survives_a_file(cls: Any) -> None:
+def test_every_block_survives_a_file(cls: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    if cls in BLOCKS["budgets"]:  # its examples have parts of several multiverses
+        monkeypatch.setattr(cls, "check_universes", Budget.check_universes)
     for example in cls.examples():
         thing, space = example if isinstance(example, tuple) else (example, FIRMS)
         blocks = {"budget": thing} if cls in BLOCKS["budgets"] else {"multiverse": thing} if cls in BLOCKS["multiverses"] else {}
@@ -510,6 +512,7 @@ def test_universes_that_do_not_fit_say_why(multiverse: Any, space: Any, error: t
         (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), "X", "choose another place"),  # type: ignore[arg-type]
         (ByValue(parameter="epsilon", attribute="sise", rate=number(1), unit="firm"), (("1",), ()), "did you mean size"),
         (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ("n", ()), "one-record"),
+        (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ((1,), ()), "one-record"),
     ],
 )
 def test_labels_that_a_budget_does_not_know_say_why(budget: Any, label: Any, words: str) -> None:
@@ -557,6 +560,25 @@ def test_a_misspelt_part_is_an_error_although_all_others_have_a_budget(
     assert read_text(text(right), REGISTRY).spec.budget.parameter == "epsilon"
     with pytest.raises(DpspecError, match=words):
         read_text(text(wrong), REGISTRY)
+
+
+UNLISTED = (
+    "multiverse = { invariants = [{ type = 'marginal', attributes = [] }] }",
+    "multiverse = { type = 'explicit', universes_by_label = { a = [[]] } }",
+)
+
+
+@pytest.mark.parametrize("multiverse", [STRATA, "multiverse = { type = 'trivial' }", *UNLISTED])
+@pytest.mark.parametrize("most", [2, 10**9])
+def test_a_budget_by_the_value_of_a_record_needs_universes_that_are_named_by_one(multiverse: str, most: int) -> None:
+    """`check` accepted the file, and other commands failed on it, or `compare` said that *every universe* has a budget."""
+    text = BY_PART.partition("[budget]")[0].format(space="records", multiverse=multiverse).replace('"north", "south"', '"1", "2"')
+    text = text.replace("most = 2", f"most = {most}")
+    text += '[budget]\ntype = "by-value"\nparameter = "epsilon"\nattribute = "region"\nrate = 1\n'
+    if most == 2 or multiverse not in UNLISTED:
+        with pytest.raises(DpspecError, match=r"whose entry 0 is a record|with an entry number 0"):
+            read_text(text, REGISTRY)
+    assert read_text(text.replace(multiverse, ONE_RECORD), REGISTRY).spec.budget.parameter == "epsilon"
 
 
 def test_parameters_that_make_no_sense_say_why() -> None:

@@ -12,6 +12,7 @@ Last come the two rules that look at every pair, and how a step is rejected.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
@@ -22,7 +23,7 @@ from flint import ctx
 from dpspec_checker.constants import knots_of
 from dpspec_checker.conversions import ON_PAIRS, group
 from dpspec_checker.numbers import ExactValue, UnknownFormula, at_most, exponential, linear, need, product, read
-from dpspec_checker.universes import explicit, of_universe
+from dpspec_checker.universes import explicit, frozen, of_universe
 
 JsonTable = dict[str, Any]
 Bits = tuple[int, ...]
@@ -115,21 +116,25 @@ def _bound(spec: JsonTable, ours: list[Any], theirs: list[Any], distance: ExactV
 
 
 def _labels(multiverse: JsonTable, x: Bits) -> Iterator[Any]:
+    """The labels of the universes of a dataset as files write them: a budget by label or part names no other ones."""
     kind = multiverse.get("type")
     if kind is None:
         yield tuple(_value(invariant, x) for invariant in multiverse["invariants"])
     elif kind == "explicit":
         yield from (label for label, held in explicit(multiverse) if x in held)
     elif kind == "one-position":
-        yield from ((place, x[:place] + x[place + 1 :]) for place in range(len(x)))
+        yield from ((place, tuple((str(bit),) for bit in (*x[:place], *x[place + 1 :]))) for place in range(len(x)))
     else:
         raise ValueError(f"universes of type {kind} are not listed here")
 
 
 def _value(invariant: JsonTable, x: Bits) -> Any:
-    """The value of an invariant: the number of ones, or of linear maps."""
+    """The value of an invariant: the cells of a table with a count that is not 0, or the sums of a linear map."""
     if invariant["type"] == "marginal" and set(invariant) <= {"type", "attributes", "unit"}:
-        return sum(x) if invariant["attributes"] == ["bit"] else 0 if invariant["attributes"] == [] else _no(invariant)
+        if invariant["attributes"] not in ([], ["bit"]):
+            return _no(invariant)
+        cells = ((str(bit),) if invariant["attributes"] else () for bit in x)
+        return tuple(sorted(Counter(cells).items()))
     if invariant["type"] == "linear-map" and all(len(row) == len(x) for row in invariant["rows"]):
         return tuple(sum(int(a) * b for a, b in zip(row, x, strict=True)) for row in invariant["rows"])
     return _no(invariant)
@@ -145,7 +150,9 @@ def _of_universe(spec: JsonTable, label: Any) -> ExactValue:
         return of_universe(spec, label)
     if budget.get("place", 0) != 0:
         raise ValueError("the part is another entry of the label")
-    rows = [row["value"] for row in budget["values"] if row["part"] == label[0]]
+    if not isinstance(label, tuple):
+        raise ValueError("the label of a universe has no parts")
+    rows = [row["value"] for row in budget["values"] if frozen(row["part"]) == label[0]]
     amount = read(rows[0] if rows else budget["otherwise"])
     return attrs.evolve(amount, root=True) if spec["output_divergence"]["type"] == "d-nor" else amount
 

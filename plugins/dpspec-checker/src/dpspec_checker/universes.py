@@ -25,6 +25,8 @@ RecordList = tuple[tuple[str, ...], ...]
 
 def least_and_most(spec: JsonTable, *, as_written: bool = False) -> tuple[ExactValue, ExactValue]:
     """The least and the largest Lipschitz constant of a budget over all universes; `as_written` the numbers themselves."""
+    if spec["budget"].get("type") == "by-value" and spec["multiverse"].get("type") not in ("one-record", "with-and-without"):
+        raise ValueError("universes of other types are not named by a record")
     amounts = list(_amounts(spec["budget"], spec["space"]))
     if not as_written and spec["output_divergence"]["type"] == "d-nor":
         amounts = [attrs.evolve(amount, root=True) for amount in amounts]  # rho means sqrt(rho)
@@ -45,7 +47,7 @@ def _amounts(budget: JsonTable, space: JsonTable) -> Iterator[ExactValue]:
     elif kind == "by-value":
         values = next(a["categories"] for a in space["attributes"] if a["name"] == budget["attribute"])
         yield from (_by_value(budget, value) for value in values)
-    elif kind == "swapping" and "largest_stratum" in budget:
+    elif kind == "swapping" and "largest_stratum" in budget and not budget.get("rates"):
         yield _swapping(fraction(budget["swap_rate"]), budget["largest_stratum"], budget.get("form", "s23-full"))
     else:
         raise ValueError(f"a budget of type {kind} is not known here")
@@ -267,12 +269,17 @@ def compared_pairs(spec: JsonTable) -> Iterator[tuple[Any, Any, ExactValue]]:
         for pair in multiverse["pairs"]:
             less, record = _dataset(pair["dataset"]), tuple(pair["record"])
             yield less, tuple(sorted((*less, record))), of_universe(spec, (record, less), record)
-    elif kind == "star" and multiverse["relation"]["type"] == "add-remove" and "centres" in multiverse:
+    elif kind == "star" and _adds_records(multiverse, spec["space"]) and "centres" in multiverse:
         yield from (
             (*pair, of_universe(spec, None)) for x in multiverse["centres"] for pair in _neighbours(_dataset(x), spec["space"])
         )
     else:
         raise ValueError(f"universes of type {kind} are not listed here")
+
+
+def _adds_records(multiverse: JsonTable, space: JsonTable) -> bool:
+    """Whether neighbours are multisets with one record more or less; records in an order have a place each."""
+    return bool(multiverse["relation"]["type"] == "add-remove" and space["type"] == "records")
 
 
 def _neighbours(centre: RecordList, space: JsonTable) -> Iterator[tuple[RecordList, RecordList]]:
@@ -304,22 +311,23 @@ def shared_bounds(spec: JsonTable, left: Any, right: Any) -> Iterator[ExactValue
 def explicit(multiverse: JsonTable) -> list[tuple[Any, list[Any]]]:
     rows = multiverse["universes_by_label"]
     pairs = rows.items() if isinstance(rows, dict) else rows
-    return [(label, [_frozen(x) for x in held]) for label, held in pairs]
+    return [(label, [frozen(x) for x in held]) for label, held in pairs]
 
 
 def _dataset(value: list[list[str]]) -> RecordList:
     return tuple(sorted(tuple(record) for record in value))
 
 
-def _frozen(value: Any) -> Any:
-    return tuple(_frozen(entry) for entry in value) if isinstance(value, list) else value
+def frozen(value: Any) -> Any:
+    """A value with tuples in place of lists."""
+    return tuple(frozen(entry) for entry in value) if isinstance(value, list) else value
 
 
 def of_universe(spec: JsonTable, label: Any, record: tuple[str, ...] | None = None) -> ExactValue:
     """The Lipschitz constant of one universe."""
     budget = spec["budget"]
     if "universe" in budget:
-        (row,) = (row for row in budget["universe"] if _frozen(row["label"]) == label)
+        (row,) = (row for row in budget["universe"] if frozen(row["label"]) == label)
         budget = {key: value for key, value in row.items() if key != "label"}
     elif budget.get("type") == "by-value" and record is not None:
         names = [a["name"] for a in spec["space"]["attributes"]]

@@ -17,6 +17,7 @@ from dpspec.plugin import (
     Attribute,
     BitVectors,
     Budget,
+    Dataset,
     DatasetSpace,
     Exact,
     Example,
@@ -33,12 +34,13 @@ from dpspec.plugin import (
     ParameterError,
     PrivacySpec,
     Rational,
-    Record,
     Text,
+    Trivial,
     UnorderedRecords,
     blocks,
     define,
     errors,
+    is_a,
     ln,
     number,
     params,
@@ -62,9 +64,25 @@ class _OfPart(Budget):
         label = universe.label
         if not isinstance(label, tuple) or len(label) <= self.place:
             rule = f"needs labels with an entry number {self.place} (counted from 0)"
-            raise errors.NotInUniverseError(f"budget {self.name}", rule, "choose another place", value=label)
+            advice = "choose another place, or universes that are named by their parts, such as strata"
+            raise errors.NotInUniverseError(f"budget {self.name}", rule, advice, value=label)
         found: Hashable = label[self.place]
         return found
+
+    def _parts(self, multiverse: Multiverse, space: DatasetSpace) -> Sequence[Hashable]:
+        """The parts of all universes; empty where they are not listed.
+
+        Raises:
+            NotInUniverseError: a label has no such entry.
+        """
+        if self.place == 0 and isinstance(multiverse, AgreeOutside):
+            return multiverse.all_parts(space) or ()
+        size = blocks.listing_size(space)
+        datasets: Iterable[Dataset] = ((),) if is_a(multiverse, Trivial) else space.datasets()  # the one label reads no dataset
+        if not is_a(multiverse, Trivial) and (size is None or size > MOST_LISTED):
+            return ()
+        labels = dict.fromkeys(label for dataset in datasets for label in multiverse.labels(dataset, space))
+        return tuple(dict.fromkeys(self.part(blocks.Universe(label=label, datasets=())) for label in labels))
 
 
 @define
@@ -120,16 +138,6 @@ class ByPart(_OfPart):
                 rule = "names a part that no universe has"
                 raise IncompatibleBlocksError(f"budget {self.name}", rule, f"the parts are {named}", value=row.part)
 
-    def _parts(self, multiverse: Multiverse, space: DatasetSpace) -> Sequence[Hashable]:
-        """The parts of all universes; empty where they are not listed."""
-        if self.place == 0 and isinstance(multiverse, AgreeOutside):
-            return multiverse.all_parts(space) or ()
-        size = blocks.listing_size(space)
-        if size is None or size > MOST_LISTED:
-            return ()
-        labels = (label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
-        return tuple(dict.fromkeys(label[self.place] for label in labels if isinstance(label, tuple) and len(label) > self.place))
-
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         part = self.part(universe)
         for row in self.values:
@@ -180,6 +188,11 @@ class ByValue(_OfPart):
     unit: Annotated[str, Text()] = "person"
     place: Annotated[int, Integer(0)] = 0
 
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """The entry of a label may be no record, and a category no number."""
+        for part in self._parts(multiverse, space)[:MOST_LISTED]:
+            self._value(part, space)
+
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         return self.base + self.rate * self._value(self.part(universe), space)
 
@@ -194,11 +207,12 @@ class ByValue(_OfPart):
             raise errors.NotInUniverseError(
                 f"budget {self.name}", f"is no attribute of a {self.unit}", advice, value=self.attribute
             )
-        if not isinstance(record, tuple) or len(record) != len(names):
+        place = names.index(self.attribute)
+        # an invariant may have as many values as a record has attributes; these are no categories
+        if not isinstance(record, tuple) or len(record) != len(names) or not isinstance(record[place], str):
             rule = f"needs labels whose entry {self.place} is a record"
             raise errors.NotInUniverseError(f"budget {self.name}", rule, "use the multiverse one-record", value=record)
-        read: Record = record
-        return Rational(0).read(read[names.index(self.attribute)], f"budget {self.name}, {self.attribute}")
+        return Rational(0).read(record[place], f"budget {self.name}, {self.attribute}")
 
     def __str__(self) -> str:
         return f"{self.parameter} = {self.base} + {self.rate} x {self.attribute}"

@@ -34,10 +34,11 @@ from dpspec.base.errors import (
     PluginContractError,
     count,
 )
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines, shared_labels
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, exchanged_records
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
@@ -65,6 +66,9 @@ OTHER_SPACE = (
     "the law was compared with the structure on a smaller space only: on this space it is unknown on the pair of the verdict"
 )
 """The assumption of a proof where the mechanism raises an error for its own law on the space of the claim."""
+
+EVERYTHING = "every mechanism"
+"""The step of a proof of a claim that every mechanism satisfies."""
 
 MANY_OTHERS = 50
 """The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
@@ -462,6 +466,45 @@ def _bound(spec: PrivacySpec) -> Number | None:
     """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
     budget = spec.budget.least()
     return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
+
+
+def satisfied_by_all(
+    mechanism: Mechanism, spec: PrivacySpec, lacking: str = "", *, registry: Registry | None = None
+) -> Verdict | None:
+    """The verdict on a claim that every mechanism satisfies, by what its divergences declare; None where that is not known.
+
+    Different datasets are at least `least_distance` apart, so that the budget allows at least a certain d_Pr between their laws.
+    Every pair of laws is within an infinite one, and within one whose `event_bounds` allow every event a probability of 1.
+
+    Args:
+        mechanism, spec: the claim.
+        lacking: why nothing else was proved, for the reason of the verdict.
+        registry: where the provenance of the blocks is looked up.
+    """
+    bound, least = _bound(spec), spec.input_divergence.least_distance(spec.space)
+    if bound is None or least is None or bound == 0:
+        return None
+    allowed = bound * least
+    tried = (one for one in (min(number(1), allowed), allowed) if not one.is_infinite)
+    enough = [one for one in tried if _allows_all(spec.output_divergence, one)]
+    if not enough and not allowed.is_infinite:
+        return None
+    words = spec.output_divergence.in_words()
+    says = f"{words} is at most {enough[0]} between any two laws" if enough else "an infinite budget allows any two laws"
+    why = f"every mechanism satisfies the claim: {says}"
+    constant = Bracket(lower=ZERO, upper=enough[0] / least if enough else INFINITY)
+    result = UniverseResult(label=EVERY, datasets=None, pairs=None, constant=constant, bound=bound, outcome=Outcome.VERIFIED)
+    return Verdict(
+        outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, reason=f"{why} ({lacking})" if lacking else why,
+        universes=(result,), proof=(ProofStep(step=EVERYTHING, says=says, citation=""),),
+        provenance=origins({"mechanism": mechanism, **blocks_of(spec)}, registry),
+    )  # fmt: skip
+
+
+def _allows_all(divergence: OutputDivergence, bound: Number) -> bool:
+    """Whether d_Pr <= bound for all laws, since every event may have any probability."""
+    events = divergence.event_bounds(bound)
+    return events is not None and all(slack >= 1 for _, slack in events)
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:

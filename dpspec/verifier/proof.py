@@ -34,18 +34,17 @@ from dpspec.base.errors import (
     PluginContractError,
     count,
 )
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines, shared_labels
-from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair, exchanged_records
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.sizes import NoStructure
-from dpspec.grammar.spec import PrivacySpec, blocks_of
+from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of, least_constant
 from dpspec.grammar.structure import ProvedBound, Structure, own_samples, structure_for
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
@@ -142,7 +141,7 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
     It needs no law of the whole output, which may have billions of answers.
     """
-    structure, bound = _structure(mechanism, spec), _bound(spec)
+    structure, bound = _structure(mechanism, spec), least_constant(spec)
     if structure is None or isinstance(structure, Missing) or bound is None or not structure.publishes_views:
         return None
     proof = _Proof.of(mechanism, structure, spec, bound)
@@ -176,7 +175,7 @@ def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing |
 
 def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:
     """Judge a claim by the views that the output is made of."""
-    bound = _bound(spec)
+    bound = least_constant(spec)
     if bound is None:
         return Missing(step="budget", reason="no number is known that the budget of every universe is at least")
     proof = _Proof.of(mechanism, structure, spec, bound)
@@ -462,49 +461,29 @@ def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> 
     return attrs.evolve(shown, witness=attrs.evolve(shown.witness, event=event))
 
 
-def _bound(spec: PrivacySpec) -> Number | None:
-    """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
-    budget = spec.budget.least()
-    return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
-
-
 def satisfied_by_all(
     mechanism: Mechanism, spec: PrivacySpec, lacking: str = "", *, registry: Registry | None = None
 ) -> Verdict | None:
     """The verdict on a claim that every mechanism satisfies, by what its divergences declare; None where that is not known.
-
-    Different datasets are at least `least_distance` apart, so that the budget allows at least a certain d_Pr between their laws.
-    Every pair of laws is within an infinite one, and within one whose `event_bounds` allow every event a probability of 1.
 
     Args:
         mechanism, spec: the claim.
         lacking: why nothing else was proved, for the reason of the verdict.
         registry: where the provenance of the blocks is looked up.
     """
-    bound, least = _bound(spec), spec.input_divergence.least_distance(spec.space)
-    if bound is None or least is None or bound == 0:
+    known = allowed_to_all(spec)
+    if known is None:
         return None
-    allowed = bound * least
-    tried = (one for one in (min(number(1), allowed), allowed) if not one.is_infinite)
-    enough = [one for one in tried if _allows_all(spec.output_divergence, one)]
-    if not enough and not allowed.is_infinite:
-        return None
-    words = spec.output_divergence.in_words()
-    says = f"{words} is at most {enough[0]} between any two laws" if enough else "an infinite budget allows any two laws"
-    why = f"every mechanism satisfies the claim: {says}"
-    constant = Bracket(lower=ZERO, upper=enough[0] / least if enough else INFINITY)
-    result = UniverseResult(label=EVERY, datasets=None, pairs=None, constant=constant, bound=bound, outcome=Outcome.VERIFIED)
+    why = f"every mechanism satisfies the claim: {known.says}"
+    constant = Bracket(lower=ZERO, upper=known.constant)
+    result = UniverseResult(
+        label=EVERY, datasets=None, pairs=None, constant=constant, bound=known.bound, outcome=Outcome.VERIFIED
+    )
     return Verdict(
         outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, reason=f"{why} ({lacking})" if lacking else why,
-        universes=(result,), proof=(ProofStep(step=EVERYTHING, says=says, citation=""),),
+        universes=(result,), proof=(ProofStep(step=EVERYTHING, says=known.says, citation=""),),
         provenance=origins({"mechanism": mechanism, **blocks_of(spec)}, registry),
     )  # fmt: skip
-
-
-def _allows_all(divergence: OutputDivergence, bound: Number) -> bool:
-    """Whether d_Pr <= bound for all laws, since every event may have any probability."""
-    events = divergence.event_bounds(bound)
-    return events is not None and all(slack >= 1 for _, slack in events)
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:

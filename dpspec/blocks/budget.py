@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import BudgetNotKnownError, BudgetNotStatedError, NotInUniverseError, ParameterError
+from dpspec.base.errors import BudgetNotKnownError, BudgetNotStatedError, NotInUniverseError, ParameterError, as_written
 from dpspec.base.exact import Number, number
 from dpspec.base.memo import is_hashable, memoize
-from dpspec.base.params import Exact, Text, define
-from dpspec.base.promises import Promising
-from dpspec.blocks.multiverse import Multiverse, Universe
+from dpspec.base.params import Exact, Text, define, did_you_mean
+from dpspec.base.promises import Promising, is_a
+from dpspec.blocks.multiverse import ExplicitUniverses, Multiverse, Trivial, Universe
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import DatasetSpace
+
+MOST_NAMED, LONGEST_NAMED = 500, 200
+"""The nearest of a misspelt label is looked for among so many universes, and in the first characters of their labels."""
 
 
 class Budget(Promising, ABC):
@@ -151,6 +155,15 @@ class BudgetTable(Budget):
                 return value
         raise NotInUniverseError("budget", "has no entry for this universe", "add one", value=universe.label)
 
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """An entry for a misspelt label promises nothing, next to entries for all universes."""
+        known = _known_labels(multiverse, space)
+        for label, _ in self.values if known else ():
+            if label not in known:
+                texts = [as_written(one)[:LONGEST_NAMED] for one in itertools.islice(known, MOST_NAMED)]
+                advice = did_you_mean(as_written(label)[:LONGEST_NAMED], texts) or "write the label of a universe"
+                raise NotInUniverseError("budget", "names a universe that the specification does not have", advice, value=label)
+
     def by_label(self) -> tuple[tuple[Hashable, Number], ...]:
         return self.values
 
@@ -259,6 +272,15 @@ def amount_in(budget: Budget, universe: Universe, multiverse: Multiverse, space:
         rule = "depends on all datasets of a universe, and the space has too many to list"
         raise BudgetNotKnownError(f"budget {budget.name}", rule, "use a smaller space, or invariants that fix the budget")
     return budget.at(whole, space)
+
+
+def _known_labels(multiverse: Multiverse, space: DatasetSpace) -> Collection[Hashable]:
+    """The labels of all universes; empty where they are not known without a list of a large space."""
+    if is_a(multiverse, Trivial):
+        return ("X",)
+    if is_a(multiverse, ExplicitUniverses):  # one may be empty
+        return [label for label, _ in multiverse.universes_by_label]
+    return _listed(multiverse, space)
 
 
 @memoize(maxsize=16)

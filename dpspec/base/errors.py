@@ -231,23 +231,23 @@ def _bare(cls: type[DpspecError], args: tuple[Any, ...]) -> DpspecError:
 
 def _short(value: object, limit: int = 80) -> str:
     """A value as a file has it, cut to a length that a terminal line can hold."""
-    text = harmless(_as_written(value), keep="")
+    text = harmless(as_written(value), keep="")
     text = text if len(text) <= limit else text[: limit - 3] + "..."
     return f"'{text}'" if isinstance(value, str) and (not text or text != text.strip()) else text
 
 
-def _as_written(value: object) -> str:
+def as_written(value: object) -> str:
     """A value in the notation of TOML, texts without quotes; of numbers `repr` is Python's, such as Fraction(3, 1).
 
-    >>> print(_as_written({"answer": (True, ["no", 2])}))
+    >>> print(as_written({"answer": (True, ["no", 2])}))
     {answer = [true, [no, 2]]}
     """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_as_written, value))}]"
+        return f"[{', '.join(map(as_written, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key} = {_as_written(entry)}' for key, entry in value.items())}}}"
+        return f"{{{', '.join(f'{key} = {as_written(entry)}' for key, entry in value.items())}}}"
     return str(value)
 
 

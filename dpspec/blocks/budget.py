@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import json
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Hashable, Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -17,14 +15,18 @@ from dpspec.base.errors import (
     IncompatibleBlocksError,
     NotInUniverseError,
     ParameterError,
+    as_written,
 )
 from dpspec.base.exact import Number, number
 from dpspec.base.memo import is_hashable, memoize
-from dpspec.base.params import Exact, Text, define
-from dpspec.base.promises import Promising
-from dpspec.blocks.multiverse import Multiverse, Universe
+from dpspec.base.params import Exact, Text, define, did_you_mean
+from dpspec.base.promises import Promising, is_a
+from dpspec.blocks.multiverse import ExplicitUniverses, Multiverse, Trivial, Universe
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import DatasetSpace
+
+MOST_NAMED, LONGEST_NAMED = 500, 200
+"""The nearest of a misspelt label is looked for among so many universes, and in the first characters of their labels."""
 
 
 class Budget(Promising, ABC):
@@ -126,12 +128,6 @@ class UniformBudget(Budget):
         return f"{self.parameter} = {self.value}"
 
 
-MOST_NAMED = 500
-"""Datasets whose universes are listed to know their labels: a file is read in milliseconds then."""
-NAMED = 5
-"""Universes that a message names."""
-
-
 @attrs.frozen(kw_only=True)
 class BudgetTable(Budget):
     """A number for each universe by its label.
@@ -160,49 +156,30 @@ class BudgetTable(Budget):
                 raise ParameterError("budget", "has two entries for one universe", "keep one of them", value=str(label))
             seen.add(label)
 
-    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
-        """A misspelt label is no universe, and a universe of several datasets needs a number."""
-        known = _universes_named(multiverse, space)
-        labels = dict(self.values)
-        for label in labels if known is not None else ():
-            if label not in (known or ()):
-                named = ", ".join(map(_as_written, itertools.islice(known or (), NAMED)))
-                advice = "there is none" if not known else f"{'they begin with' if len(known) > NAMED else 'they are'} {named}"
-                rule = "names a universe that the specification does not have"
-                raise IncompatibleBlocksError("budget", rule, advice, value=_as_written(label))
-        for label, datasets in (known or {}).items():
-            if datasets > 1 and label not in labels:
-                raise IncompatibleBlocksError("budget", "has no entry for this universe", "add one", value=_as_written(label))
-
     def at(self, universe: Universe, space: DatasetSpace) -> Number:
         for label, value in self.values:
             if label == universe.label:
                 return value
         raise NotInUniverseError("budget", "has no entry for this universe", "add one", value=universe.label)
 
+    def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
+        """An entry for a misspelt label promises nothing, and a universe of several datasets needs a number."""
+        known, given = _universe_sizes(multiverse, space), dict(self.values)
+        for label in given if known else ():
+            if label not in known:
+                texts = [as_written(one)[:LONGEST_NAMED] for one in itertools.islice(known, MOST_NAMED)]
+                advice = did_you_mean(as_written(label)[:LONGEST_NAMED], texts) or "write the label of a universe"
+                rule = "names a universe that the specification does not have"
+                raise IncompatibleBlocksError("budget", rule, advice, value=label)
+        for label, datasets in known.items():
+            if datasets > 1 and label not in given:
+                raise IncompatibleBlocksError("budget", "has no entry for this universe", "add one", value=label)
+
     def by_label(self) -> tuple[tuple[Hashable, Number], ...]:
         return self.values
 
     def __str__(self) -> str:
         return f"{self.parameter} for each of {len(self.values)} universes"
-
-
-def _as_written(label: Hashable) -> str:
-    """A label as files write it."""
-    return json.dumps(label, default=str, ensure_ascii=False)
-
-
-def _universes_named(multiverse: Multiverse, space: DatasetSpace) -> dict[Hashable, int] | None:
-    """The labels of all universes with their numbers of datasets; None where they are too many to list."""
-    if multiverse.is_listed:
-        return {universe.label: len(universe) for universe in multiverse.universes(space)}
-    size = listing_size(space)
-    if size is None or size > MOST_NAMED:
-        return None
-    try:
-        return Counter(label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
-    except TypeError:  # labels of a plugin without a hash, which are refused where they are compared
-        return None
 
 
 @define
@@ -306,6 +283,15 @@ def amount_in(budget: Budget, universe: Universe, multiverse: Multiverse, space:
         rule = "depends on all datasets of a universe, and the space has too many to list"
         raise BudgetNotKnownError(f"budget {budget.name}", rule, "use a smaller space, or invariants that fix the budget")
     return budget.at(whole, space)
+
+
+def _universe_sizes(multiverse: Multiverse, space: DatasetSpace) -> Mapping[Hashable, int]:
+    """The labels of all universes, with numbers of datasets; empty where they are not known without a list of a large space."""
+    if is_a(multiverse, Trivial):
+        return {"X": listing_size(space) or MOST_LISTED}
+    if is_a(multiverse, ExplicitUniverses):  # one may be empty
+        return {label: len(datasets) for label, datasets in multiverse.universes_by_label}
+    return {label: len(universe) for label, universe in _listed(multiverse, space).items()}
 
 
 @memoize(maxsize=16)

@@ -52,7 +52,8 @@ class AblationStep:
         constant: the least Lipschitz constant; None where nothing was decided.
         power: the largest power at `LEVEL` that the constant allows between datasets at distance 1; None where it is not known.
         pair: for an infinite constant, two datasets that show it.
-        reason: why nothing was decided, or why the blocks do not fit; empty otherwise.
+        is_vacuous: whether no universe has two datasets at a finite distance, so that every mechanism satisfies any budget.
+        reason: why nothing was decided or is required, or why the blocks do not fit; empty otherwise.
     """
 
     exchanged: tuple[str, ...]
@@ -61,6 +62,7 @@ class AblationStep:
     constant: Bracket | None = None
     power: Bracket | None = None
     pair: tuple[Dataset, Dataset] | None = None
+    is_vacuous: bool = False
     reason: str = ""
 
     @property
@@ -116,7 +118,7 @@ class Ablation:
     @property
     def exit_code(self) -> int:
         """0 where every step that fits is decided, else 3."""
-        return 3 if any(step.fits and step.constant is None for step in self.steps) else 0
+        return 3 if any(step.fits and step.constant is None and not step.is_vacuous for step in self.steps) else 0
 
 
 def ablate(left: PrivacySpec, right: PrivacySpec, mechanism: Mechanism, names: tuple[str, str] = ("A", "B")) -> Ablation:
@@ -156,6 +158,9 @@ def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechan
     except (DpspecError, Faults) as fault:
         return AblationStep(exchanged=chosen, spec=None, reason=str(fault))
     verdict = verify_claim(mechanism, spec)
+    if verdict.universes and len(verdict.vacuous) == len(verdict.universes):
+        reason = "every mechanism satisfies any budget: no universe has two datasets at a finite distance"
+        return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, is_vacuous=True, reason=reason)
     if verdict.outcome is Outcome.UNDECIDED:
         return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, reason=verdict.reason or "undecided")
     constant, pair = verdict.constant, None

@@ -26,7 +26,7 @@ from dpspec.comparison.one_schema import describe_different_data
 from dpspec.comparison.separations import Argument, MechanismJudge, Separation, SeparationSearch, check_foreign, search_separation
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.rule import Conversion, Rule, Step
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import AllowedToAll, PrivacySpec, allowed_to_all
 from dpspec.reason.rules import promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.specfile.document import Coverage, SpecDocument
@@ -146,10 +146,17 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
         same = Argument(block="all five", holds=True, reason="the same specification")
         check_foreign(found.derivation, rules, judge)
         return Direction(answer=Answer.IMPLIES, steps=steps or (same,), derivation=found.derivation)
+    required = allowed_to_all(conclusion) if premise.space == conclusion.space else None
+    if required is not None:
+        return Direction(answer=Answer.IMPLIES, steps=(Argument(block="budget", holds=True, reason=_of_all(required)),))
     steps += tuple(gaps(found.derivation.conclusion, conclusion, rules))
     searched = search_separation(premise, conclusion, judge)
     answer = Answer.UNKNOWN if searched.separation is None else Answer.SEPARATED
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
+
+
+def _of_all(known: AllowedToAll) -> str:
+    return f"every mechanism satisfies it: {known.says}"
 
 
 Promised = tuple[Coverage, PrivacySpec]
@@ -211,13 +218,16 @@ def _of_product(
     Only the promises that cover as much count; where there are none, nothing is known.
     """
     steps, answers, separations = [], [], []
-    for place, ((goal, _), found) in enumerate(zip(conclusion, directions, strict=True)):
+    for place, ((goal, spec), found) in enumerate(zip(conclusion, directions, strict=True)):
+        required = None if found else allowed_to_all(spec)
         by = next((i for i, one in found.items() if one.answer is Answer.IMPLIES), None)
         by_number = {i: one.answer for i, one in found.items()}
-        answer = answer_of_one(premise, goal, by_number, implies)
+        answer = answer_of_one(premise, goal, by_number, implies) if required is None else Answer.IMPLIES
         answers.append(answer)
         if by is not None:
             how = f"follows from promise {by + 1} of {names[0]}"
+        elif required is not None:
+            how = _of_all(required)
         elif found:
             how = f"follows from no single promise of {names[0]}"
         else:

@@ -22,7 +22,7 @@ from dpspec.base.errors import (
     NotInUniverseError,
     PluginContractError,
 )
-from dpspec.base.exact import ZERO, Number
+from dpspec.base.exact import INFINITY, ZERO, Number, number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
 from dpspec.base.work import spend
@@ -240,3 +240,52 @@ def _pairs(space: DatasetSpace, multiverse: Multiverse) -> Iterator[tuple[Datase
     listed = size is not None and size <= LOOKED_AT
     for small in [space] if listed else miniatures(multiverse.induced_by() or (), space, 2):
         yield from itertools.combinations(itertools.islice(small.datasets(), LOOKED_AT), 2)
+
+
+# --- what every mechanism satisfies ---------------------------------------------------------------
+
+
+@attrs.frozen(kw_only=True)
+class AllowedToAll:
+    """Why every mechanism satisfies a specification.
+
+    Args:
+        bound: the least Lipschitz constant that its budgets allow.
+        constant: one that no mechanism exceeds; infinite where none is known.
+        says: the reason, in words.
+    """
+
+    bound: Number
+    constant: Number
+    says: str
+
+
+def least_constant(spec: PrivacySpec) -> Number | None:
+    """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
+    budget = spec.budget.least()
+    return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
+
+
+def allowed_to_all(spec: PrivacySpec) -> AllowedToAll | None:
+    """Why every mechanism satisfies a specification, by what its divergences declare; None where that is not known.
+
+    Different datasets are at least `least_distance` apart, so that the budget allows at least a certain d_Pr between their laws.
+    Every pair of laws is within an infinite one, and within one whose `event_bounds` allow every event a probability of 1.
+    """
+    bound, least = least_constant(spec), spec.input_divergence.least_distance(spec.space)
+    if bound is None or least is None or bound == 0:
+        return None
+    allowed = bound * least
+    tried = (one for one in (min(number(1), allowed), allowed) if not one.is_infinite)
+    enough = next((one for one in tried if _allows_all(spec.output_divergence, one)), None)
+    if enough is not None:
+        says = f"{spec.output_divergence.in_words()} is at most {enough} between any two laws"
+        return AllowedToAll(bound=bound, constant=enough / least, says=says)
+    says = "an infinite budget allows any two laws"
+    return AllowedToAll(bound=bound, constant=INFINITY, says=says) if allowed.is_infinite else None
+
+
+def _allows_all(divergence: OutputDivergence, bound: Number) -> bool:
+    """Whether d_Pr <= bound for all laws, since every event may have any probability."""
+    events = divergence.event_bounds(bound)
+    return events is not None and all(slack >= 1 for _, slack in events)

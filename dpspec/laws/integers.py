@@ -325,7 +325,9 @@ def gaussian_normaliser(variance: Fraction, precision: int) -> arb:
 def _gaussian_tail(variance: Fraction, distance: int, precision: int) -> arb:
     """The sum over k >= distance of exp(-k^2 / (2 variance)), for a distance of at least 1."""
     with ctx.workprec(precision + 16):
-        if variance <= max(_DIRECT_VARIANCE, precision // 8):
+        # corrections leave about e^(-2 pi^2 variance) at best; where that is no small part of the tail, few terms add up to it
+        fall = min(Fraction(distance * distance) / (2 * variance), Fraction(_DEEPEST))
+        if variance <= max(_DIRECT_VARIANCE, precision // 8) or 19 * variance < fall + precision:
             return _half_sum(variance, distance, precision)
         return _euler_maclaurin(variance, distance, precision)
 
@@ -358,19 +360,24 @@ def _euler_maclaurin(variance: Fraction, start: int, precision: int) -> arb:
         before, derivative = derivative, slope * derivative - n * curve * before
         before, derivative = derivative, slope * derivative - (n + 1) * curve * before
     rest = 4 * (2 * arb.pi() * math.factorial(2 * count)).sqrt() / (2 * arb.pi()) ** (2 * count) / sigma ** (2 * count - 1)
-    return total + series * height + hull(-rest, rest)
+    least = (y / arb(2).sqrt()).erfc() * sigma * (arb.pi() / 2).sqrt()  # the integral: f falls, so that the sum is at least that
+    found = total + series * height + hull(-rest, rest)
+    return hull(found.lower().max(least.lower()), found.upper().min((least + height).upper()))
 
 
+_DEEPEST = 4_000
+"""Tails below e^-4000 times the peak are known between two integrals alone."""
 _WIDEST = Fraction(10) ** 300
 """Wider laws take no more corrections than this one, whose variance is still a double."""
 
 
 def _corrections(variance: float, y: float, precision: int) -> int:
     """The number of corrections that bring the bound of the remainder below 2^-precision times the first term, or close to it."""
-    wanted = -math.log(2) * precision - min(y * y / 2, precision) - math.log(variance) / 2 - 3
+    wanted = -math.log(2) * precision - min(y * y / 2, _DEEPEST) - math.log(variance) / 2 - 3
     fall = math.log(4 * math.pi**2 * variance)
     count = 1
-    while math.lgamma(2 * count + 1) / 2 - count * fall > wanted and count < precision:
+    most = precision + _DEEPEST // 4
+    while math.lgamma(2 * count + 1) / 2 - count * fall > wanted and math.log(2 * count + 2) < fall and count < most:
         count += 1
     return count
 

@@ -48,7 +48,7 @@ from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.extension.packages import contributed, renderer
-from dpspec.grammar.spec import blocks_of
+from dpspec.grammar.spec import allowed_to_all, blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
 from dpspec.report.accuracy import margins
@@ -219,6 +219,7 @@ __all__ = [
     "YamlError",
     "add_up",
     "allowed_power",
+    "allowed_to_all",
     "as_document",
     "as_documents",
     "at_most_in_words",

@@ -61,6 +61,7 @@ def _step_data(step: AblationStep) -> dict[str, Any]:
         "constant": None if step.constant is None else bracket(step.constant),
         "budget": None if budget is None else bracket(budget),
         "power": None if step.power is None else bracket(step.power),
+        "vacuous": step.is_vacuous,
         "pair": None if step.pair is None else [str(dataset) for dataset in step.pair],
         "reason": step.reason or None,
     }
@@ -116,7 +117,8 @@ def _exchanged(step: AblationStep, found: Ablation) -> str:
 def _step_row(step: AblationStep, found: Ablation) -> tuple[str, ...]:
     budget = step.budget()
     if not step.fits or budget is None or step.constant is None:
-        return _exchanged(step, found), "does not fit" if not step.fits else "undecided", "", ""
+        word = "none is required" if step.is_vacuous else "undecided" if step.fits else "does not fit"
+        return _exchanged(step, found), word, "", ""
     power = "" if step.power is None else _decimal(step.power)
     return _exchanged(step, found), f"{step.parameter} = {_in_short(budget)}", _in_short(step.constant), power
 

@@ -22,7 +22,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import groups_for
 from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, not_empty, per_unit, refute_on, verify
-from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
+from dpspec.verifier.proof import METHOD, ONE_PAIR, derive, satisfied_by_all
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -107,12 +107,17 @@ def judged_unlisted(
 
 
 def _derived(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> Verdict | Missing:
-    """What the structure of the mechanism proves, with a limited amount of work."""
+    """What the structure of the mechanism proves, with a limited amount of work; or that every mechanism satisfies the claim."""
     try:
         with limited(MOST_PROVED_WORK):
-            return derive(mechanism, spec, registry=registry)
+            found = derive(mechanism, spec, registry=registry)
     except WorkLimitError:
-        return Missing(step="work", reason="to prove the claim from the structure of the mechanism exceeds the limit of work")
+        found = Missing(step="work", reason="to prove the claim from the structure of the mechanism exceeds the limit of work")
+    if _is_decided(found) or spec.budget.unpublished() is not None:
+        return found
+    lacking = str(found) if isinstance(found, Missing) else found.reason
+    everywhere = satisfied_by_all(mechanism, spec, lacking, registry=registry)
+    return found if everywhere is None else everywhere
 
 
 def _groups(mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Sequence[Dataset]]:

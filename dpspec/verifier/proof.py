@@ -44,7 +44,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.sizes import NoStructure
-from dpspec.grammar.spec import PrivacySpec, blocks_of
+from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of, least_constant
 from dpspec.grammar.structure import ProvedBound, Structure, own_samples, structure_for
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
@@ -65,6 +65,9 @@ OTHER_SPACE = (
     "the law was compared with the structure on a smaller space only: on this space it is unknown on the pair of the verdict"
 )
 """The assumption of a proof where the mechanism raises an error for its own law on the space of the claim."""
+
+EVERYTHING = "every mechanism"
+"""The step of a proof of a claim that every mechanism satisfies."""
 
 MANY_OTHERS = 50
 """The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
@@ -138,7 +141,7 @@ def on_pair(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> Verdict | No
 
     It needs no law of the whole output, which may have billions of answers.
     """
-    structure, bound = _structure(mechanism, spec), _bound(spec)
+    structure, bound = _structure(mechanism, spec), least_constant(spec)
     if structure is None or isinstance(structure, Missing) or bound is None or not structure.publishes_views:
         return None
     proof = _Proof.of(mechanism, structure, spec, bound)
@@ -172,7 +175,7 @@ def _structure(mechanism: Mechanism, spec: PrivacySpec) -> Structure | Missing |
 
 def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec) -> Verdict | Missing:
     """Judge a claim by the views that the output is made of."""
-    bound = _bound(spec)
+    bound = least_constant(spec)
     if bound is None:
         return Missing(step="budget", reason="no number is known that the budget of every universe is at least")
     proof = _Proof.of(mechanism, structure, spec, bound)
@@ -458,10 +461,29 @@ def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> 
     return attrs.evolve(shown, witness=attrs.evolve(shown.witness, event=event))
 
 
-def _bound(spec: PrivacySpec) -> Number | None:
-    """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
-    budget = spec.budget.least()
-    return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
+def satisfied_by_all(
+    mechanism: Mechanism, spec: PrivacySpec, lacking: str = "", *, registry: Registry | None = None
+) -> Verdict | None:
+    """The verdict on a claim that every mechanism satisfies, by what its divergences declare; None where that is not known.
+
+    Args:
+        mechanism, spec: the claim.
+        lacking: why nothing else was proved, for the reason of the verdict.
+        registry: where the provenance of the blocks is looked up.
+    """
+    known = allowed_to_all(spec)
+    if known is None:
+        return None
+    why = f"every mechanism satisfies the claim: {known.says}"
+    constant = Bracket(lower=ZERO, upper=known.constant)
+    result = UniverseResult(
+        label=EVERY, datasets=None, pairs=None, constant=constant, bound=known.bound, outcome=Outcome.VERIFIED
+    )
+    return Verdict(
+        outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, reason=f"{why} ({lacking})" if lacking else why,
+        universes=(result,), proof=(ProofStep(step=EVERYTHING, says=known.says, citation=""),),
+        provenance=origins({"mechanism": mechanism, **blocks_of(spec)}, registry),
+    )  # fmt: skip
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:

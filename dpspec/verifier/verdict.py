@@ -232,7 +232,7 @@ class Verdict(Showable):
         method: exhaustive (every pair of every universe), derived (a proof from the structure of the mechanism, and a pair),
             sampled (refutation from draws), or none when nothing could be tried.
         scope: the datasets that were checked, in words.
-        reason: for undecided, why.
+        reason: for undecided, why; for a claim that every mechanism satisfies, why it does.
         universes: the result of each universe.
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).
@@ -282,7 +282,8 @@ class Verdict(Showable):
     def differs_by_universe(self) -> bool:
         """Whether a proof holds the mechanism against a budget of each universe, which no single number bounds."""
         best = self.tightest
-        return best is not None and bool(self.proof) and best.bound.is_infinite and best.constant.upper.is_infinite
+        by_theorem = any(step.step == "theorem" for step in self.proof)
+        return best is not None and by_theorem and best.bound.is_infinite and best.constant.upper.is_infinite
 
     @property
     def constant_in_words(self) -> str:

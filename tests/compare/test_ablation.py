@@ -182,3 +182,23 @@ def test_factors_of_a_block_are_bounded_over_all_orders():
     assert found.smallest[0] <= 4 / 3
     assert found.largest[1] >= 6
     assert _factor_row(found)[1:3] == ("1.33333", "6")
+
+
+def test_a_step_without_two_datasets_to_compare_holds_trivially():
+    """Such a step was undecided, and the exit code 3."""
+    few = FREE.replace(space=dp.records(cell=["x", "y"], most=2))
+    known = [dp.marginal(attributes=["cell"])]
+    counted = dp.spec(space=few.space, invariants=known, distance="symmetric-difference", standard="pure", epsilon=1)
+    found = dp.ablate(few, counted, mechanism=NOISE)
+    assert found.exit_code == 0
+    assert [step["vacuous"] for step in found["steps"]] == [False, True]
+    assert found["steps"][1]["constant"] is None
+    assert "every mechanism satisfies any budget" in str(found)
+
+
+def test_a_step_whose_divergence_is_bounded_has_a_bound():
+    """The hockey stick is no metric: the step was undecided, although no two laws are more than 1 apart."""
+    stick = dp.spec(space=CELLS, distance="symmetric-difference", standard=dp.hockey_stick(epsilon=1), delta=1)
+    found = dp.ablate(FREE, stick, mechanism=NOISE)
+    assert found.exit_code == 0
+    assert found["steps"][-1]["constant"]["upper"] == "1"

@@ -2,6 +2,7 @@
 
 import pytest
 
+import dpspec as dp
 from dpspec.api import compare
 from dpspec.base.exact import number
 from dpspec.blocks.budget import BudgetTable, UniformBudget
@@ -149,3 +150,28 @@ def test_the_same_table_of_budgets_for_other_universes_is_not_the_same_budget() 
     table = BudgetTable(parameter="epsilon", values=(("left", number(1)), ("right", number(2))))
     left, right = (listed(**{label: (a, b)}).replace(budget=table) for label in ("left", "right"))
     assert compare(right, left).forward.answer is not Answer.IMPLIES
+
+
+@pytest.mark.parametrize(("budget", "relation"), [("inf", Implication.EQUIVALENT), (5, Implication.IMPLIED_BY)])
+def test_a_promise_about_another_release_that_asks_for_nothing_follows(budget, relation):
+    """No promise of the other file covers that release, so that it was unknown; every mechanism keeps an infinite budget."""
+    response = {"type": "randomised-response", "keep_probability": "2/3"}
+    blocks = {
+        "space": {"type": "bit-vectors", "length": 2}, "input_divergence": {"type": "hamming-ordered"},
+        "output_divergence": {"type": "mult"}, "budget": {"epsilon": 1},
+    }  # fmt: skip
+    alone = dp.build(**blocks)
+    beside = dp.build(**blocks, part=[{"title": "beside", "budget": {"epsilon": budget}, "mechanism": response}])
+    assert dp.compare(alone, beside).relation is relation
+
+
+def test_whatever_it_is_compared_with_a_promise_that_asks_for_nothing_follows():
+    """No rule leads from Renyi privacy to a squared Hellinger distance, of which no two laws are more than 1 apart."""
+    few = {"space": {"type": "records", "attributes": [{"name": "a", "count": 2}]}, "input_divergence": {"type": "hamming"}}
+    premise = dp.build(**few, output_divergence={"type": "renyi", "order": 2}, budget={"epsilon": 100})
+    hellinger = {"type": "f-divergence", "generator": "hellinger", "direction": "both"}
+    assert dp.compare(premise, dp.build(**few, output_divergence=hellinger, budget={"divergence": 1})).relation in (
+        Implication.IMPLIES, Implication.EQUIVALENT,
+    )  # fmt: skip
+    below = dp.build(**few, output_divergence=hellinger, budget={"divergence": "9/10"})
+    assert dp.compare(premise, below).relation not in (Implication.IMPLIES, Implication.EQUIVALENT)

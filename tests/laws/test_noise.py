@@ -12,6 +12,7 @@ from scipy import integrate, stats
 
 from dpspec.base.errors import NoFormulaError, ParameterError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket, ln, number, sqrt
+from dpspec.base.log_linear import dyadic
 from dpspec.base.work import limited
 from dpspec.laws import (
     DiscreteGaussianLaw,
@@ -503,3 +504,39 @@ def test_the_cells_of_two_wide_laws_are_work_and_are_made_once(monkeypatch: pyte
     first, again = (DiscreteGaussianShift(shift, Fraction(10**29)).cells(32) for shift in (1, -1))
     assert first == again
     assert made == [1, 1]  # that which ended, and one for both shifts
+
+
+@pytest.mark.parametrize(("variance", "digits"), [(101, 300), (1000, 300), (1000, 900), (30, 1200)])
+def test_far_tails_of_discrete_gaussians_are_narrow(variance, digits):
+    """A tail below 2^-128 had the width of a remainder that was larger than itself: a margin at 1 - 1e-300 was not found."""
+    from decimal import Decimal, localcontext
+
+    from dpspec.laws.margins import margin
+
+    law = DiscreteGaussianLaw(0, variance)
+    with localcontext(prec=digits + 60):
+        rate = Decimal(-1) / (2 * variance)
+        term, ratio, fall = Decimal(1), rate.exp(), (2 * rate).exp()
+        terms = []  # exp(-k^2 / (2 variance)) for k = 0, 1, ...
+        while term > Decimal(10) ** -(digits + 50):
+            terms.append(term)
+            term, ratio = term * ratio, ratio * fall
+        tails, least = [], Decimal(0)
+        for one in reversed(terms):
+            least += one
+            tails.insert(0, least)
+        whole = 2 * tails[0] - 1
+        wanted = next(far for far in range(len(terms)) if 2 * tails[far + 1] / whole <= Decimal(10) ** -digits)
+        true = Fraction(tails[wanted + 1] / whole)
+    with ctx.workprec(200):
+        tail = law.upper_tail(wanted + 1, 128)
+        low, high = dyadic(tail.lower()), dyadic(tail.upper())
+    assert low <= true * (1 + Fraction(1, 10**40))
+    assert true <= high <= low * (1 + Fraction(1, 10**20))
+    assert str(margin(law, 1 - Fraction(1, 10**digits)).value) == str(wanted)
+
+
+def test_tails_beyond_all_margins_are_small():
+    """They are between two integrals."""
+    assert DiscreteGaussianLaw(0, 10**9).upper_tail(10**9, 128) < arb(2) ** -100_000
+    assert DiscreteGaussianLaw(0, 10**9).upper_tail(10**12, 128) < arb(2) ** -100_000

@@ -87,7 +87,7 @@ def test_a_budget_table_without_a_universe_says_so(tmp_path: Path) -> None:
     [
         (("a", "b"), None),
         (("a", "b", "single"), None),
-        (("a", "c"), 'names a universe that the specification does not have: they are "a", "b", "single"'),
+        (("a", "c"), 'names a universe that the specification does not have: known: a, b, single'),
         (("a", "single"), "has no entry for this universe"),
     ],
 )

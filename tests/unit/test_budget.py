@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Hashable
+from contextlib import nullcontext
 from typing import Any, ClassVar
 
 import pytest
 
 import dpspec as dp
-from dpspec.base.errors import BudgetNotKnownError, ParameterError, PluginContractError
+from dpspec.base.errors import BudgetNotKnownError, IncompatibleBlocksError, ParameterError, PluginContractError
 from dpspec.base.exact import Number, number
 from dpspec.base.params import define
 from dpspec.blocks.budget import Budget, BudgetTable
 from dpspec.blocks.input_divergence import InputDivergence
-from dpspec.blocks.multiverse import Multiverse, Universe
-from dpspec.blocks.space import Dataset, DatasetSpace
+from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Multiverse, Trivial, Universe
+from dpspec.blocks.records import UnorderedRecords
+from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
 from dpspec.comparison.compare import Answer
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -155,3 +159,28 @@ class Stated(InputDivergence):
 
     def bounds(self, other: InputDivergence, space: DatasetSpace) -> Any:
         return self.stated
+
+
+BY_LIST = ExplicitUniverses(universes_by_label=(("northern", (("a",), ("b",))), ("southern", (("a",),)), ("empty", ())))
+ONE_A, TWO_A = (((("a",), 1),),), (((("a",), 2),),)
+BY_COUNT = LevelSets(invariants=(Marginal(attributes=("kind",)),))
+
+
+@pytest.mark.parametrize(
+    ("multiverse", "most", "labels", "says"),
+    [
+        (BY_LIST, 1, ["northern", "southern", "empty"], ""),
+        (BY_LIST, None, ["northern", "southern", "soutern"], "did you mean southern?"),
+        (Trivial(), None, ["X"], ""),
+        (Trivial(), None, ["X", "Y"], "known: X"),
+        (BY_COUNT, 1, [ONE_A, (((("b",), 1),),), ((),)], ""),
+        (BY_COUNT, 1, [ONE_A, TWO_A], "names a universe that the specification does not have"),
+        (BY_COUNT, None, [ONE_A, TWO_A, "misspelt"], ""),  # the universes are not listed
+    ],
+)
+def test_a_misspelt_label_of_a_table_is_an_error(multiverse: Multiverse, most: int | None, labels: list[Any], says: str) -> None:
+    """It was accepted next to entries for all universes, and promised nothing."""
+    space = UnorderedRecords(attributes=(Attribute(name="kind", categories=("a", "b")),), most=most)
+    budget = BudgetTable(parameter="epsilon", values=tuple((label, number(1)) for label in labels))
+    with pytest.raises(IncompatibleBlocksError, match=re.escape(says)) if says else nullcontext():
+        budget.check_universes(multiverse, space)

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 import dpspec as dp
+from dpspec.base.exact import Number, number
 from dpspec.base.work import spent
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses
 from dpspec.blocks.records import UnorderedRecords
@@ -136,3 +138,62 @@ def test_a_small_space_on_which_two_laws_have_no_formula_is_undecided() -> None:
     found = mechanisms.judged(twice, spec)
     assert found.outcome is Outcome.UNDECIDED
     assert "is not composed where one draw is known through cells only" in found.reason
+
+
+STICK, APPROXIMATE = {"type": "hockey-stick", "epsilon": 1}, {"type": "mult-delta", "delta": "1/10"}
+
+
+def by_generator(name: str) -> dict[str, str]:
+    return {"type": "f-divergence", "generator": name, "direction": "forward"}
+
+
+def on_many(standard: dict[str, Any], **blocks: Any) -> dp.PrivacySpec:
+    space = {"type": "records", "attributes": [{"name": "kind", "categories": ["a", "b"]}]}
+    distance = {"type": "symmetric-difference", "unit": "person"}
+    return dp.build(**{"space": space, "input_divergence": distance, "output_divergence": standard, **blocks}).spec
+
+
+@pytest.mark.parametrize(
+    ("standard", "budget", "outcome"),
+    [
+        (STICK, {"delta": 1}, Outcome.VERIFIED),
+        (STICK, {"delta": "inf"}, Outcome.VERIFIED),
+        (STICK, {"delta": "999/1000"}, Outcome.REFUTED),
+        (APPROXIMATE, {"epsilon": "inf"}, Outcome.VERIFIED),
+        (APPROXIMATE, {"epsilon": 50}, Outcome.REFUTED),
+        (by_generator("hellinger"), {"divergence": 1}, Outcome.VERIFIED),
+        (by_generator("jensen-shannon"), {"divergence": 1}, Outcome.VERIFIED),
+        (by_generator("triangular"), {"divergence": 2}, Outcome.VERIFIED),
+        (by_generator("triangular"), {"divergence": "199/100"}, Outcome.REFUTED),
+    ],
+)
+def test_a_claim_that_every_mechanism_satisfies_is_verified(
+    standard: dict[str, Any], budget: dict[str, Any], outcome: Outcome
+) -> None:
+    """It was undecided on a space that cannot be listed, where the structure proves nothing: here the data are released."""
+    exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
+    found = mechanisms.judged(exact, on_many(standard, budget=budget))
+    assert found.outcome is outcome
+    assert found.reason.startswith("every mechanism satisfies the claim: ") is (outcome is Outcome.VERIFIED)
+
+
+class UnknownLeast(InputDivergence):
+    """Promises nothing: different datasets may be at distance 0, where the claim requires equal laws."""
+
+    name = "unknown-least"
+
+    def distance(self, left: Any, right: Any, space: Any) -> Number:
+        return number(0)
+
+
+def test_a_divergence_that_declares_nothing_is_promised_nothing() -> None:
+    exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
+    spec = on_many(STICK, budget={"delta": "inf"}).replace(input_divergence=UnknownLeast())
+    assert mechanisms.judged(exact, spec).outcome is not Outcome.VERIFIED
+
+
+def test_no_number_published_of_a_claim_without_a_proof_leaves_it_undecided() -> None:
+    exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
+    found = dp.verify(exact, on_many(APPROXIMATE, budget={"stated": False}))
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.reason.startswith("no number published (every mechanism satisfies the claim: an infinite budget")

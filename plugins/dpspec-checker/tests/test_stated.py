@@ -371,8 +371,21 @@ def test_files_without_a_proof_are_named(tmp_path: Path) -> None:
     path = tmp_path / "v.json"
     path.write_text(json.dumps(data))
     answer = check_proof(path)
+    assert answer.exit_code == 5  # nothing was checked of that file
     assert "file without a proof, not checked: false.dpspec.toml (holds)" in answer.content["proofs"][0]["believed"]
     assert "1 of 1 proof rechecked; 1 file without a proof, not checked" in str(answer)
+
+
+def test_a_wrong_proof_comes_before_a_file_without_one(tmp_path: Path) -> None:
+    """The codes in the order of all commands: 1 before 5; a file with proofs alone is 0."""
+    data = copy.deepcopy(verified("mechanisms/laplace-table-add-remove"))
+    path = tmp_path / "v.json"
+    path.write_text(json.dumps(data))
+    assert check_proof(path).exit_code == 0
+    data["files"].append({"path": "other.dpspec.toml", "outcome": "unchecked", "obligations": []})
+    data["files"][0]["title"] = "another"
+    path.write_text(json.dumps(data))
+    assert check_proof(path).exit_code == 1
 
 
 def test_texts_of_a_file_begin_no_line_of_the_answer(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import attrs
 import jsonschema
 import pytest
 from click.testing import CliRunner
@@ -300,6 +301,18 @@ def test_a_stronger_promise_about_a_view_may_exclude_what_would_separate():
     assert found.effect.word == "undecided"
     found = relation(promised("1", "1", **server), promised("1", "2", **server), REGISTRY)
     assert found.effect.word == "weaker"
+
+
+@pytest.mark.parametrize(("budget", "effect"), [("inf", "equal"), ("5", "weaker")])
+@pytest.mark.parametrize(
+    "coverage", [{"view": "server"}, {"mechanism": {"type": "randomised-response", "keep_probability": "2/3"}}], ids=str
+)
+def test_a_promise_that_asks_for_nothing_is_not_lost(coverage, budget, effect):
+    """A part with an infinite budget was removed, and diff said weaker: every mechanism keeps it."""
+    old = promised("1", budget, **coverage)
+    new = attrs.evolve(old, parts=())
+    assert relation(old, new, REGISTRY).effect.word == effect
+    assert relation(new, old, REGISTRY).kept.answer.name == "IMPLIES"
 
 
 def test_a_promise_may_be_replaced_by_that_of_another_file_with_a_record(tmp_path):

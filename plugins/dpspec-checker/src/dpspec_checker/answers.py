@@ -32,7 +32,7 @@ class CheckerAnswer:
 
     Args:
         command: its name.
-        exit_code: 0 where everything was accepted, else 1.
+        exit_code: 0 where everything was accepted, 5 where everything that could be checked was, else 1.
         content: the answer as data: texts, numbers, lists and tables.
         words: makes the text.
         value: the verdicts as objects.
@@ -90,7 +90,7 @@ def check_proof(path: str | Path) -> CheckerAnswer:
     ]  # fmt: skip
     return CheckerAnswer(
         command="check-proof",
-        exit_code=0 if accepted else 1,
+        exit_code=1 if not accepted else 5 if _without_proof(found) else 0,
         content={"path": str(path), "accepted": accepted, "proofs": proofs},
         words=lambda: _proofs_text(str(path), found),
         value=found,
@@ -161,10 +161,15 @@ def _proofs_text(path: str, found: Sequence[RecheckedProof]) -> str:
         lines.append(f"{_styled(printable(proof.name), _BOLD)}: {_styled(word, style)}")
         lines += _aligned([((f"  {step.status}", ""), (step.rule, _FAINT), (step.reason, "")) for step in shown])
     good = sum(proof.accepted for proof in found)
-    others = sum(line.startswith(UNPROVED) for line in found[0].believed)
+    others = len(_without_proof(found))
     unchecked = f"; {_count(others, 'file')} without a proof, not checked" if others else ""
     lines.append(f"{printable(path)}: {good} of {_count(len(found), 'proof')} rechecked{unchecked}")
     return "\n".join([*lines, *_believed_lines(found)])
+
+
+def _without_proof(found: Sequence[RecheckedProof]) -> list[str]:
+    """The lines that name the files of which nothing was checked; each proof of an output has them."""
+    return [line for line in found[0].believed if line.startswith(UNPROVED)]
 
 
 def _believed_lines(found: Sequence[RecheckedProof]) -> Iterator[str]:
@@ -174,7 +179,7 @@ def _believed_lines(found: Sequence[RecheckedProof]) -> Iterator[str]:
     else:
         kinds = Counter(kind for proof in found for kind in dict.fromkeys(line.partition(":")[0] for line in proof.believed))
         every = [f"  {printable(kind)} ({_count(times, 'proof')})" for kind, times in kinds.items() if kind != UNPROVED]
-        every += [f"  {printable(line)}" for line in found[0].believed if line.startswith(UNPROVED)]
+        every += [f"  {printable(line)}" for line in _without_proof(found)]
     yield "Believed, not checked:"
     yield from every[:MOST_BELIEVED]
     if len(every) > MOST_BELIEVED:

@@ -347,7 +347,10 @@ class FDivergence(Named):
         return self.convex.bends_at_one
 
     def event_bounds(self, bound: Number) -> blocks.EventBounds | None:
-        return ((exact.ZERO, bound),) if self.generator == "total-variation" else None
+        """Those of the total variation; of others where no laws are beyond the bound."""
+        if self.generator == "total-variation":
+            return ((exact.ZERO, bound),)
+        return ((exact.ZERO, number(1)),) if bound >= self.convex.largest else None
 
     def largest_probability(self, q: arb, bound: arb) -> arb:
         """By bisection on the laws (p, 1 - p) and (q, 1 - q), in ball arithmetic; concave in q, since D_f is jointly convex."""

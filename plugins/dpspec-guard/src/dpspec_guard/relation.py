@@ -9,7 +9,7 @@ import attrs
 
 from dpspec import DpspecError, SpecDocument
 from dpspec.plugin import PrivacySpec, specfile
-from dpspec.plugin.applications import Answer, Direction, Registry, blocks_of, compared, pair_in_words
+from dpspec.plugin.applications import Answer, Direction, Registry, allowed_to_all, blocks_of, compared, pair_in_words
 from dpspec_guard.labels import renamed
 from dpspec_guard.promise import grouped, paired_parts
 
@@ -123,12 +123,12 @@ def relation(old: SpecDocument, new: SpecDocument, registry: Registry) -> Relati
         return found[one, other]
 
     kept = [
-        _best(group, {other: of(group, other).kept for other in after if other.includes(group)}, after, registry)
-        for group in before
+        _best(group, one, {other: of(group, other).kept for other in after if other.includes(group)}, after, registry)
+        for group, one in before.items()
     ]
     gained = [
-        _best(group, {other: of(other, group).gained for other in before if other.includes(group)}, before, registry)
-        for group in after
+        _best(group, one, {other: of(other, group).gained for other in before if other.includes(group)}, before, registry)
+        for group, one in after.items()
     ]
     return Relation(kept=_all_of(kept), gained=_all_of(gained), notes=notes)
 
@@ -163,9 +163,19 @@ Groups = Mapping[specfile.Coverage, SpecDocument]
 """The promises of a file by what they cover."""
 
 
-def _best(group: specfile.Coverage, found: Mapping[specfile.Coverage, Implied], premise: Groups, registry: Registry) -> Implied:
-    """What is known of a group from those of the other file that may imply it."""
+def _best(
+    group: specfile.Coverage,
+    document: SpecDocument,
+    found: Mapping[specfile.Coverage, Implied],
+    premise: Groups,
+    registry: Registry,
+) -> Implied:
+    """What is known of a group and its promises from those of the other file that may imply it."""
     if not found:
+        required = [allowed_to_all(spec) for _, spec in document.promises]
+        reasons = tuple(f"budget: every mechanism satisfies it: {one.says}" for one in required if one is not None)
+        if len(reasons) == len(required):
+            return Implied(answer=Answer.IMPLIES, reasons=tuple(dict.fromkeys(reasons)))
         what = "" if group.release is None else f" about the release {group.release}"
         whose = "" if group.view is None else f" as the {group.view} sees it"
         whom = "" if group.share is None else f" for {group.share} of the units"

@@ -39,9 +39,9 @@ def check_proof(path: str) -> CheckerAnswer:
 
     FILE is written by `dpspec verify --format json`. The constant, its tightness, the attaining pair and the scope are
     recomputed. Title, SHA-256 and claim are compared with the specification file, so run the command in the same directory.
-    Assumptions that the checker does not check are listed at the end. Exits with 0 if every proof is recomputed, with 1 if
-    something is wrong or cannot be recomputed, with 5 if FILE also has specifications without a proof, of which nothing was
-    checked, and with 2 if FILE contains no proof.
+    Assumptions that the checker does not check are listed at the end. Exits with 0 if everything is recomputed, with 1 if
+    something is wrong or cannot be recomputed, and with 2 if FILE contains no proof. Exits with 5 if all proofs are recomputed
+    and FILE also has a specification without a proof.
 
     \b
     Examples:

@@ -2,8 +2,8 @@
 
 A library that panics, or an allocator that runs out of memory, writes hundreds or thousands of lines to file descriptor 2. They
 may quote cells of a table, which are confidential, and control codes. A solver that writes a line to descriptor 1 makes an answer
-in JSON unreadable. Here both descriptors lead into a pipe of which the beginning is kept and the rest is counted, while answers and
-messages of dpspec itself go to the terminal by copies of the descriptors.
+in JSON unreadable. Here both descriptors lead into a pipe of which the beginning is kept and the rest is counted, while answers
+and messages of dpspec itself go to the terminal by copies of the descriptors.
 
 A command that reads tables also runs in a child process: a library that aborts ends the child, and this process reports it.
 """
@@ -136,16 +136,14 @@ def _redirect(sent: int) -> None:
         if not _is_own(stream, number):
             continue
         stream.flush()
-        terminal = os.dup(number)
+        raw = os.fdopen(os.dup(number), "wb", 0)
+        opened: io.TextIOBase
         os.dup2(sent, number)
         if number == 2:
-            opened = io.TextIOWrapper(
-                os.fdopen(terminal, "wb", 0), stream.encoding, "backslashreplace", line_buffering=True, write_through=True
-            )
+            opened = io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=True, write_through=True)
         else:
-            opened = io.TextIOWrapper(
-                os.fdopen(terminal, "wb"), stream.encoding, stream.errors, line_buffering=stream.line_buffering
-            )
+            buffer = io.BufferedWriter(raw)
+            opened = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
         _replace(number, opened)
     os.close(sent)
     vars(warnings)["showwarning"] = _warn

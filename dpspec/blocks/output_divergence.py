@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import attrs
 
-from dpspec.base.errors import NoFormulaError, NumericalError
+from dpspec.base.errors import NoFormulaError, NumericalError, PluginContractError
 from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.base.log_linear import ball
 from dpspec.base.promises import Promising
@@ -116,8 +116,16 @@ class OutputDivergence(Promising, ABC):
         return str(self) if type(self).__str__ is not object.__str__ else self.name
 
     def between(self, left: Law, right: Law, *, precision: int = 64) -> Bracket:
-        """d_Pr(P, Q) of two laws."""
-        return self.evaluate(left.against(right), precision=precision)
+        """d_Pr(P, Q) of two laws.
+
+        Raises:
+            PluginContractError: `evaluate` returns no bracket of two numbers.
+        """
+        found = self.evaluate(left.against(right), precision=precision)
+        if not (isinstance(found, Bracket) and isinstance(found.lower, Number) and isinstance(found.upper, Number)):
+            rule, advice = "evaluate() must return a Bracket of two Numbers", "return Bracket.exactly(value)"
+            raise PluginContractError(f"output divergence {self.name}", rule, advice, value=repr(found))
+        return found
 
     def score(self, pair: Dichotomy) -> tuple[int, int] | None:
         """Integers (a, b) such that a/b grows strictly with d_Pr of the pair, b = 0 < a meaning infinity; None when unknown.

@@ -312,8 +312,12 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # no
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     if isinstance(problem, BrokenPipeError):
         return _UNREAD
+    foreign = None if isinstance(problem, OSError | MemoryError) else plugin_of(problem)
     if isinstance(problem, SystemExit | GeneratorExit):
-        return _report(ctx, LibraryError("library", "ended the process", f"it requested exit code {problem.args[:1]}"))
+        rule, advice = "ended the process", "report it to its author, with the command"
+        if foreign is not None:
+            return _report(ctx, PluginContractError(f"plugin {foreign[0]}", f"{rule} ({foreign[1]})", advice))
+        return _report(ctx, LibraryError("library", rule, advice))
     if isinstance(problem, MemoryError):
         return _report(ctx, LibraryError("memory", "is full", "give the process more, or ask for less"))
     if isinstance(problem, OSError) and problem.errno in _OF_A_PATH:
@@ -326,7 +330,6 @@ def _unforeseen(ctx: click.Context | None, problem: BaseException) -> int:  # no
     place = f"{type(problem).__name__} in {Path(last.filename).name}, line {last.lineno}"
     if not isinstance(problem, Exception):
         return _report(ctx, LibraryError("library", f"panicked ({place})", "report it to its authors, with the command"))
-    foreign = plugin_of(problem)
     if foreign is not None:
         rule = f"raised {type(problem).__name__} ({foreign[1]})"
         return _report(ctx, PluginContractError(f"plugin {foreign[0]}", rule, "report it to its author, with the command"))

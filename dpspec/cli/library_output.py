@@ -1,8 +1,9 @@
-"""Output of libraries to standard error while a command runs: captured, and reported in one line.
+"""Output of libraries to standard error and standard output while a command runs: captured, and reported in one line.
 
 A library that panics, or an allocator that runs out of memory, writes hundreds or thousands of lines to file descriptor 2. They
-may quote cells of a table, which are confidential, and control codes. Here descriptor 2 leads into a pipe of which the beginning
-is kept and the rest is counted, while the messages of dpspec itself go to the terminal by a copy of the descriptor.
+may quote cells of a table, which are confidential, and control codes. A solver that writes a line to descriptor 1 makes an answer
+in JSON unreadable. Here both descriptors lead into a pipe of which the beginning is kept and the rest is counted, while answers
+and messages of dpspec itself go to the terminal by copies of the descriptors.
 
 A command that reads tables also runs in a child process: a library that aborts ends the child, and this process reports it.
 """
@@ -35,7 +36,7 @@ _PANIC = re.compile(rb"panicked at (?:[^\n]*, )?([A-Za-z0-9_./-]{1,200}:\d{1,9}(
 
 
 class LibraryOutput:
-    """Captured output of libraries to standard error. (No attrs class: `dpspec --help` imports this module.)
+    """Captured output of libraries. (No attrs class: `dpspec --help` imports this module.)
 
     Args:
         begins: its first bytes.
@@ -54,11 +55,11 @@ class LibraryOutput:
         """One line about it, with its beginning on request; empty for nothing.
 
         >>> LibraryOutput(b"thread panicked", 148).summary(whole=False).partition(",")[0]
-        'note: libraries wrote 148 lines to standard error'
+        'note: libraries wrote 148 lines to standard output or error'
         """
         if not self.begins:
             return ""
-        wrote = f"note: libraries wrote {count(max(self.lines, 1), 'line')} to standard error"
+        wrote = f"note: libraries wrote {count(max(self.lines, 1), 'line')} to standard output or error"
         panic = _PANIC.search(self.begins)
         if panic is not None:
             wrote += f" (a panic in {harmless(panic[1].decode('ascii'))})"
@@ -70,16 +71,17 @@ class LibraryOutput:
 
 @contextlib.contextmanager
 def captured(*, wanted: bool = True) -> Iterator[LibraryOutput]:
-    """Capture what libraries write to standard error; does nothing where `sys.stderr` is not the one of the process.
+    """Capture what libraries write to the output and error of the process, each where `sys` has no other stream for it.
 
     Args:
         wanted: whether to capture it.
     """
     found = LibraryOutput()
-    if not wanted or not _is_own(sys.stderr):
+    if not wanted or not _is_own(sys.stderr, 2):
         yield found
         return
-    terminal, before, shown = os.dup(2), sys.stderr, warnings.showwarning
+    shown, own = warnings.showwarning, [number for number in _STREAMS if _is_own(getattr(sys, _STREAMS[number]), number)]
+    before = [(number, os.dup(number), getattr(sys, _STREAMS[number])) for number in own]
     received, sent = os.pipe()
     drain = _draining(received, found)
     _redirect(sent)
@@ -87,32 +89,63 @@ def captured(*, wanted: bool = True) -> Iterator[LibraryOutput]:
         yield found
     finally:
         warnings.showwarning = shown
-        with contextlib.suppress(OSError, ValueError):
-            sys.stderr.flush()
-        sys.stderr = before
-        os.dup2(terminal, 2)
-        os.close(terminal)
+        _flush_c()
+        for number, terminal, stream in before:
+            with contextlib.suppress(OSError, ValueError):
+                getattr(sys, _STREAMS[number]).flush()
+            _replace(number, stream)
+            os.dup2(terminal, number)
+            os.close(terminal)
         drain.join(_JOINED)
 
 
-def _is_own(stream: Any) -> bool:
-    """Whether this is the standard error of the process, and no other stream has replaced it."""
-    if stream is None or stream is not sys.__stderr__:
+_STREAMS = {1: "stdout", 2: "stderr"}
+"""The streams that are captured, by their descriptors."""
+
+
+def _is_own(stream: Any, number: int) -> bool:
+    """Whether this is the stream of the process with a descriptor, and no other stream has replaced it."""
+    if stream is None or stream is not getattr(sys, f"__{_STREAMS[number]}__"):
         return False
     try:
-        return int(getattr(stream, "fileno", lambda: -1)()) == 2
+        return int(getattr(stream, "fileno", lambda: -1)()) == number
     except (OSError, ValueError):
         return False
 
 
+def _replace(number: int, stream: Any) -> None:
+    """Let `sys` have another stream. The one in `__stdout__` is asked for the width of the terminal."""
+    setattr(sys, _STREAMS[number], stream)
+    setattr(sys, f"__{_STREAMS[number]}__", stream)
+
+
+def _flush_c() -> None:
+    """Write what the C library holds back, before its descriptors lead to the terminal again.
+
+    Whatever calls C has imported ctypes, as numpy does; `dpspec --help` need not import it.
+    """
+    ctypes = sys.modules.get("ctypes")
+    if ctypes is not None and os.name == "posix":
+        ctypes.CDLL(None).fflush(None)
+
+
 def _redirect(sent: int) -> None:
-    """Let descriptor 2 lead into a pipe, and `sys.stderr` to where descriptor 2 led."""
-    terminal, encoding = os.dup(2), getattr(sys.stderr, "encoding", None)
-    os.dup2(sent, 2)
+    """Let descriptors 1 and 2 lead into a pipe, and `sys.stdout` and `sys.stderr` to where these led."""
+    for number, name in _STREAMS.items():
+        stream = getattr(sys, name)
+        if not _is_own(stream, number):
+            continue
+        stream.flush()
+        raw = os.fdopen(os.dup(number), "wb", 0)
+        opened: io.TextIOBase
+        os.dup2(sent, number)
+        if number == 2:
+            opened = io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=True, write_through=True)
+        else:
+            buffer = io.BufferedWriter(raw)
+            opened = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
+        _replace(number, opened)
     os.close(sent)
-    sys.stderr = io.TextIOWrapper(
-        os.fdopen(terminal, "wb", 0), encoding, "backslashreplace", line_buffering=True, write_through=True
-    )
     vars(warnings)["showwarning"] = _warn
 
 
@@ -140,7 +173,7 @@ def run_in_child(work: Callable[[], int]) -> tuple[int, LibraryOutput] | None:
         the exit code, negative for the number of a signal that ended the child, and the output; or None where the system has no
         such children, or `sys.stderr` is not the one of the process: nothing was run then.
     """
-    if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr)):
+    if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr, 2)):
         return None
     found = LibraryOutput()
     received, sent = os.pipe()

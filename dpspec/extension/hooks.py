@@ -264,7 +264,7 @@ def _class_of(entry: Entry) -> type | DpspecError:
         return checked_class(at(entry.place), entry.kind, subject)
     except DpspecError as fault:
         return fault
-    except Exception as problem:  # a plugin may raise anything when it is imported
+    except (Exception, SystemExit, GeneratorExit) as problem:  # a plugin may raise anything when it is imported
         rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem} ({raised_at(problem)})"
         failure = PluginLoadError(subject, rule, "correct or uninstall it", value=entry.place)
         failure.__cause__ = problem

@@ -201,7 +201,7 @@ def _loaded(found: _FoundPlugins) -> PluginInfo:
         return PluginInfo(provenance=found.provenance, status="loaded", entries=entries)
     except DpspecError as fault:
         return PluginInfo(provenance=found.provenance, status="failed", error=fault)
-    except Exception as problem:  # a plugin may raise anything; it must not take the others down
+    except (Exception, SystemExit, GeneratorExit) as problem:  # a plugin may raise anything; it must not take the others down
         rule = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
         failure = PluginLoadError(f"plugin {name}", rule, "correct or uninstall it")
         failure.__cause__ = problem

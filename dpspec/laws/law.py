@@ -232,7 +232,7 @@ class FiniteLaw(AtomicLaw):
         """The law with these probabilities.
 
         Raises:
-            NotALaw: when one is negative, or when they do not sum to exactly 1.
+            NotALaw: when one is negative, when they do not sum to exactly 1, or when an outcome is not equal to itself.
 
         >>> FiniteLaw.of({0: 0.333, 1: 0.333, 2: 0.333})
         Traceback (most recent call last):
@@ -240,6 +240,7 @@ class FiniteLaw(AtomicLaw):
         dpspec.laws.law.NotALaw: probabilities=999/1000: must sum to exactly 1: write exact ratios such as "1/3", or ...
         """
         read = {outcome: rational(value, f"probability of {outcome!r}") for outcome, value in probabilities.items()}
+        _refuse_nan(read)
         sum_of_all = sum(read.values(), Fraction(0))
         common = math.lcm(*(value.denominator for value in read.values()))
         law = {outcome: value.numerator * (common // value.denominator) for outcome, value in read.items()}
@@ -267,6 +268,7 @@ class FiniteLaw(AtomicLaw):
     @classmethod
     def point(cls, outcome: OutputValue) -> FiniteLaw:
         """The law of a certain outcome."""
+        _refuse_nan((outcome,))
         return cls({outcome: 1}, 1)
 
     @classmethod
@@ -370,6 +372,16 @@ class FiniteLaw(AtomicLaw):
             self.total,
             other.total,
         )
+
+
+def _refuse_nan(outcomes: Iterable[OutputValue]) -> None:
+    """Refuse a NaN, also in a tuple: two of them are different outcomes, so that equal releases would be told apart."""
+    for outcome in outcomes:
+        if isinstance(outcome, tuple):
+            _refuse_nan(outcome)
+        elif isinstance(outcome, float) and math.isnan(outcome):
+            rule, advice = "is no number, and so not equal to itself", 'name it by a text, such as "nan"'
+            raise NotALaw("outcome", rule, advice, value=outcome)
 
 
 def _refuse_negative(weights: Mapping[OutputValue, int]) -> None:

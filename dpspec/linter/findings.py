@@ -16,6 +16,7 @@ from dpspec.blocks.multiverse import Trivial, determines
 from dpspec.blocks.parts import nesting_of
 from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.units import nearest_unit, read_unit
+from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.spec import PrivacySpec, compares_sizes
 from dpspec.linter.finding import LintContext, Linted, Seen, Severity, finding
 from dpspec.risks.candidates import candidates_within
@@ -46,6 +47,7 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
         size = spec.space.cardinality()
         if size is None or size > LISTED:
             continue
+        check_declared(spec)
         universes = (universe.datasets for universe in spec.multiverse.universes(spec.space))
         pairs = (pair for datasets in universes for pair in itertools.permutations(datasets, 2))
         if not all(spec.distance(left, right).is_infinite for left, right in pairs):

@@ -48,6 +48,7 @@ from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.extension.packages import contributed, renderer
+from dpspec.grammar.plugin_calls import guarded
 from dpspec.grammar.spec import allowed_to_all, blocks_of
 from dpspec.reason.conversions import budget_at
 from dpspec.reason.rules import promise_for
@@ -142,7 +143,6 @@ from dpspec.specfile.table_input import WARNING
 from dpspec.specfile.writer import to_toml
 from dpspec.verifier.document import FileReport, verify_document
 from dpspec.verifier.obligations import Obligation
-from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change

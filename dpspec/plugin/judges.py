@@ -34,6 +34,7 @@ from dpspec.blocks.space import MEMBERS, presented
 from dpspec.blocks.trial_lists import Ray
 from dpspec.extension.loader import origins
 from dpspec.grammar.functions import PlainFunction, annotated, parameters_of
+from dpspec.grammar.plugin_calls import computed_law
 from dpspec.grammar.spec import blocks_of
 from dpspec.grammar.trial_datasets import MOST, pattern_datasets
 from dpspec.laws.atoms import IDENTICAL, Between, FiniteDichotomy
@@ -61,7 +62,6 @@ from dpspec.verifier.observation import (
     steady,
 )
 from dpspec.verifier.outputs import MOST_NUMBERS, Atom, Outcomes, Raised, Shape, atom, outcome_atom, shape_text, written
-from dpspec.verifier.plugin_calls import computed_law
 from dpspec.verifier.proof import EVERY, METHOD, ONE_PAIR, WHOLE
 from dpspec.verifier.verdict import Event, Notice, ProofStep, UniverseResult, Witness
 

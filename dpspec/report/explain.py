@@ -23,6 +23,7 @@ from dpspec.base.types import JsonData
 from dpspec.blocks.units import longer_units, most_within, read_unit, unit_names
 from dpspec.extension import KINDS, Entry, Registry
 from dpspec.extension.hooks import singular
+from dpspec.grammar.plugin_calls import guarded
 from dpspec.reason.conversions import paths, registered
 from dpspec.reason.rules import promise_for
 from dpspec.reason.search import ARGUMENTS
@@ -42,7 +43,6 @@ from dpspec.report.terminal import (
     thing_in_words,
     value_in_words,
 )
-from dpspec.verifier.plugin_calls import guarded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -40,8 +40,9 @@ from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace, Pair
 from dpspec.grammar.attacker import RiskStatement, Sense
-from dpspec.grammar.declarations import listed_datasets
+from dpspec.grammar.declarations import check_declared, listed_datasets
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import computed_law
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.trial_datasets import pairs_of_one_record, trial_groups
 from dpspec.laws.dichotomy import Dichotomy
@@ -180,6 +181,7 @@ def candidates_within(spec: PrivacySpec, distance: NumberLike = 1, keep: KeptPai
         AttackerMisfitError: when budgets differ by universe and the universes cannot be listed.
     """
     reach = number(distance, "distance")
+    check_declared(spec)
     if not is_small(spec):
         return _by_structure(spec, reach, keep)
     keep = asked_for(keep)
@@ -482,7 +484,7 @@ class SharedLaws:
 
     def _computed(self, dataset: Dataset) -> Law | DpspecError:
         try:
-            law = self._mechanism.law(dataset, self._space)
+            law = computed_law(self._mechanism, dataset, self._space)
         except (NotEnumerableError, NoFormulaError) as fault:
             return fault.with_traceback(None)
         return self._equal.setdefault(law, law) if is_hashable(law) else law
@@ -655,7 +657,7 @@ def likelihood_ratio(
 
 
 def _probability(mechanism: Mechanism, space: DatasetSpace, dataset: Dataset, outcome: Hashable) -> Fraction:
-    law = mechanism.law(dataset, space)
+    law = computed_law(mechanism, dataset, space)
     if not isinstance(law, FiniteLaw):
         raise ParameterError("law", "must be finite for an exact posterior", value=type(law).__name__)
     return law.probability(outcome)

@@ -55,6 +55,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.table_counts import Countable
 from dpspec.grammar.table_files import as_released, read_households, read_table
 from dpspec.grammar.tables import Table, TableLayout, fitted
+from dpspec.laws.law import NotALaw
 from dpspec.risks.candidates import DISTINGUISHED, UNPROMISED
 
 Place = tuple[tuple[str, str], ...]
@@ -206,6 +207,9 @@ def panel(spec: PrivacySpec, attackers: Iterable[AttackerModel], mechanism: Mech
 def _asked(attacker: AttackerModel, ask: Callable[[], tuple[RiskStatement, ...]]) -> tuple[RiskStatement, ...]:
     try:
         return tuple(ask())
+    except NotALaw as fault:  # of the mechanism as a rule; the file that names it is right
+        rule = f"is no probability distribution at {raised_at(fault)}: {fault.subject} {fault.rule} (found: {fault.value})"
+        raise PluginContractError("law", rule, TO_ITS_AUTHOR) from fault
     except DpspecError:
         raise
     except Exception as problem:  # a plugin may raise anything

@@ -32,12 +32,12 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared, check_listed, check_reverse, listed_universes
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import computed_law, guarded
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.laws.law import Law
 from dpspec.laws.work import WORK_OF_A_LAW, work_of
 from dpspec.verifier.event import Asked, telling_event
 from dpspec.verifier.law_matrix import IndexPair, LawMatrix
-from dpspec.verifier.plugin_calls import computed_law, guarded
 from dpspec.verifier.symmetries import Permutation, orbits, permutations
 from dpspec.verifier.verdict import Outcome, UniverseResult, Verdict, Witness, worst
 
@@ -340,7 +340,7 @@ class _Walk:
 
     def law(self, dataset: Dataset) -> Law:
         if dataset not in self.laws:
-            self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
+            self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec.space)
         return self.laws[dataset]
 
     def has_law(self, dataset: Dataset) -> bool:

@@ -60,6 +60,7 @@ from dpspec.blocks.parts import (
 )
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record, exchanged_records
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import computed_law, guarded
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.views import View
@@ -67,7 +68,6 @@ from dpspec.laws.law import Law
 from dpspec.verifier.changes import pairs_of, records_of
 from dpspec.verifier.exhaustive import PRECISIONS, verify
 from dpspec.verifier.lower_bound import Attaining, ExchangedRecords
-from dpspec.verifier.plugin_calls import computed_law, guarded
 from dpspec.verifier.sensitivity import Cost, MissingStep, RecordChange, Sensitivity, for_replaced
 
 MOST_CELLS = 4
@@ -805,7 +805,7 @@ class _LawPairs:
     def _law(self, dataset: Dataset) -> Law | None:
         if dataset not in self.laws:
             try:
-                self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec)
+                self.laws[dataset] = computed_law(self.mechanism, dataset, self.spec.space)
             except DpspecError as fault:
                 if isinstance(fault, PluginContractError) and not self.is_reduced:
                     raise

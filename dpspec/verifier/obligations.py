@@ -19,13 +19,13 @@ from dpspec.base.words import Word
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import guarded
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
 from dpspec.verifier.exhaustive import MOST_WALKED
 from dpspec.verifier.functions import NamedFunction
 from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.miniatures import EFFORT, Grown, exchanged, grown
-from dpspec.verifier.plugin_calls import guarded
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict, witness_in_words
 

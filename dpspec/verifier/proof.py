@@ -43,6 +43,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import computed_law, guarded
 from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of, least_constant
 from dpspec.grammar.structure import ProvedBound, Structure, own_samples, structure_for
@@ -52,7 +53,6 @@ from dpspec.verifier.changes import pairs_of
 from dpspec.verifier.exhaustive import PRECISIONS, not_empty, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
-from dpspec.verifier.plugin_calls import computed_law, guarded
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
 from dpspec.verifier.verdict import Outcome, ProofStep, UniverseResult, Verdict, Witness
 
@@ -503,7 +503,7 @@ def _small_law(mechanism: Mechanism, structure: Structure, spec: PrivacySpec, da
     if sum(_answers(view, dataset, spec.space) for view in structure.views) > few:
         return None
     try:
-        return computed_law(mechanism, dataset, spec)
+        return computed_law(mechanism, dataset, spec.space)
     except PluginContractError:
         raise
     except DpspecError:
@@ -535,7 +535,7 @@ def _no_law(mechanism: Mechanism, proof: _Proof, dataset: Dataset) -> str:
     if sum(_answers(view, dataset, proof.spec.space) for view in proof.structure.views) > few:
         return ""
     try:
-        computed_law(mechanism, dataset, proof.spec)
+        computed_law(mechanism, dataset, proof.spec.space)
     except (NotInSpaceError, IncompatibleBlocksError) as fault:
         return str(fault)
     except PluginContractError:

@@ -25,6 +25,7 @@ from dpspec.base.types import Progress
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.plugin_calls import computed_law
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import read_text
@@ -36,7 +37,6 @@ from dpspec.verifier.event import with_probabilities
 from dpspec.verifier.exhaustive import NOTHING, NOTHING_GIVEN, asked_of
 from dpspec.verifier.functions import NamedFunction, Sampling, function_judge
 from dpspec.verifier.obligations import Obligation
-from dpspec.verifier.plugin_calls import computed_law
 from dpspec.verifier.proof import on_pair, on_pair_of_theorem
 from dpspec.verifier.verdict import Event, Outcome, Verdict, Witness
 
@@ -207,7 +207,7 @@ def _judged_again(
         verdict = verify_claim(mechanism, spec, datasets=pair, registry=registry, progress=progress)
     if recorded.event is None or recorded.event.expression is None or verdict.method == "none":
         return verdict, None
-    left, right = (computed_law(mechanism, dataset, spec) for dataset in pair)
+    left, right = (computed_law(mechanism, dataset, spec.space) for dataset in pair)
     return verdict, with_probabilities(recorded.event, left, right, asked_of(spec, recorded))
 
 

@@ -28,6 +28,7 @@ from dpspec.blocks.multiverse import determines, seen_to_fix
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import Membership, sizes_of
 from dpspec.blocks.space import MEMBERS
+from dpspec.grammar.plugin_calls import guarded
 from dpspec.grammar.sizes import SizedLaw
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, own_samples
@@ -65,7 +66,6 @@ from dpspec.verifier.components import (
 from dpspec.verifier.exhaustive import PRECISIONS, per_unit
 from dpspec.verifier.laminar import laminar_parts
 from dpspec.verifier.members import MemberView, outer_part
-from dpspec.verifier.plugin_calls import guarded
 
 FEW_CASES = 40
 """Changes that can act in no more ways are looked through one by one, also where other bounds would do."""

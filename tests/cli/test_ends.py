@@ -51,6 +51,14 @@ def test_what_nobody_foresees_is_told_in_one_line(monkeypatch, response, problem
     assert "4711" not in ended.stderr
 
 
+def test_a_plugin_that_ends_the_process_is_named(monkeypatch, response):
+    monkeypatch.setattr("dpspec.verifier.document.verify_document", lambda *_, **__: sys.exit(0))
+    monkeypatch.setattr("dpspec.cli.framework.plugin_of", lambda problem: ("strange", "__init__.py, line 7"))
+    ended = CliRunner().invoke(main, ["verify", str(response())])
+    one_line(ended.exit_code, ended.stderr)
+    assert "plugin strange: ended the process (__init__.py, line 7)" in ended.stderr
+
+
 COMMANDS = [
     ["check"], ["verify"], ["lint"], ["ledger"], ["compose", "--delta", "1e-6"], ["compare", "@"], ["check-derivation"],
     ["verify", "--replay"], ["explain"],

@@ -1,4 +1,4 @@
-"""What libraries write to standard error is captured and reported in one line."""
+"""What libraries write to standard output and error is captured and reported in one line."""
 
 from __future__ import annotations
 
@@ -33,6 +33,13 @@ def panics():
     raise BaseException("panic")
 
 @click.command()
+def solves():
+    import ctypes
+    os.write(1, b"solver: cell 17\\n")
+    say("the answer")
+    ctypes.CDLL(None).puts(b"solver: cell 18")  # the C library holds it back, as the output is no terminal
+
+@click.command()
 def speaks():
     say("a message", err=True)
 
@@ -51,7 +58,7 @@ def reads_a_table(ending):
         time.sleep(600)
     return int(ending)
 
-for command in (floods, panics, speaks, reads_a_table):
+for command in (floods, panics, solves, speaks, reads_a_table):
     main.add_command(command)
 main(prog_name="dpspec")
 """
@@ -74,11 +81,18 @@ def test_a_flood_is_one_line_and_messages_are_shown():
 def test_a_panic_is_placed_and_its_lines_are_shown_where_they_are_asked_for():
     done = ran("panics")
     assert done.returncode == 4
-    assert "148 lines to standard error (a panic in src/reader.rs:12:5)" in done.stderr
+    assert "148 lines to standard output or error (a panic in src/reader.rs:12:5)" in done.stderr
     assert "cell 17" not in done.stderr
     asked = ran("panics", DPSPEC_TRACEBACK="1").stderr
     assert "cell 17" in asked
     assert asked.count("\n") < 60
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the C library of Windows has another name")
+def test_a_line_of_a_solver_is_no_part_of_the_answer():
+    done = ran("solves")
+    assert (done.returncode, done.stdout) == (0, "the answer\n")
+    assert done.stderr.startswith("note: libraries wrote 2 lines to standard output or error, not shown")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")

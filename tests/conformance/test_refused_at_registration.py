@@ -9,7 +9,7 @@ from typing import ClassVar
 import pytest
 
 from dpspec import spec
-from dpspec.base.errors import PluginContractError
+from dpspec.base.errors import PluginContractError, PluginLoadError
 from dpspec.extension.loader import load_plugins
 from dpspec.plugin import AttackerModel, BitVectors, FiniteLaw, Mechanism, define, hookimpl
 from dpspec.verifier.exhaustive import verify
@@ -114,3 +114,25 @@ def test_a_first_party_plugin_keeps_its_name():
     """A stranger's plugin of the same name is refused, and the first-party one still works."""
     infos = [info for info in load_plugins(modules=[("noise", SimpleNamespace())]).infos if info.provenance.plugin == "noise"]
     assert {info.provenance.distribution: info.status for info in infos} == {"dpspec-noise": "loaded", "local code": "failed"}
+
+
+@pytest.mark.parametrize("problem", [SystemExit(0), GeneratorExit(), KeyError("x")])
+def test_a_plugin_that_ends_the_process_does_not_take_the_others_down(problem):
+    @hookimpl
+    def hook(register):
+        raise problem
+
+    infos = load_plugins(modules=[("demo", SimpleNamespace(dpspec_register_mechanisms=hook))]).infos
+    (demo,) = (info for info in infos if info.provenance.plugin == "demo")
+    assert demo.status == "failed"
+    assert f"plugin demo: raised {type(problem).__name__}" in str(demo.error)
+    assert all(info.status == "loaded" for info in infos if info is not demo)
+
+
+def test_a_class_whose_module_ends_the_process_is_fatal_only_to_what_names_it(tmp_path, monkeypatch):
+    (tmp_path / "ends_the_process.py").write_text("import sys\nsys.exit(0)\n", encoding="ascii")
+    monkeypatch.syspath_prepend(tmp_path)
+    names = hookimpl(lambda: {"mechanisms": {"ending": "ends_the_process:Ending"}}, specname="dpspec_names")
+    registry = load_plugins(modules=[("demo", SimpleNamespace(DPSPEC_API=1, dpspec_names=names))]).registry
+    with pytest.raises(PluginLoadError, match="cannot load ending: SystemExit"):
+        registry.get("mechanisms", "ending")

@@ -314,3 +314,11 @@ def test_a_renyi_divergence_of_a_large_order_takes_no_power_of_millions_of_digit
     limit = math.log(3) + math.log(3 / 4) / 999_999
     assert float(found.lower) - 1e-12 <= limit <= float(found.upper) + 1e-12
     assert float(found.upper) - float(found.lower) < 1e-12
+
+
+@pytest.mark.parametrize("make", [lambda o: FiniteLaw.of({o: 1}), FiniteLaw.point])
+@pytest.mark.parametrize("outcome", [math.nan, (0, math.nan), (0, (1, math.nan))])
+def test_an_outcome_that_is_no_number_is_refused(make, outcome):
+    """Two of them are unequal, so that two laws which release the same had no outcome in common: a claim was refuted."""
+    with pytest.raises(NotALaw, match="not equal to itself"):
+        make(outcome)

@@ -25,15 +25,21 @@ from dpspec.base.errors import (
 from dpspec.base.exact import Bracket, ln, number
 from dpspec.base.work import spend
 from dpspec.blocks.budget import BudgetTable, UniformBudget
-from dpspec.blocks.invariant import Marginal
+from dpspec.blocks.invariant import Invariant, Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
+from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.grammar.attacker import AttackerModel, RiskStatement, Sense
+from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.tables import Table, TableBuilder
+from dpspec.laws.law import FiniteLaw
+from dpspec.plugin import define
 from dpspec.risks import engine, risk
+from dpspec.risks.attack_bounds import allowed_power
+from dpspec.risks.candidates import candidates_within
 from dpspec.risks.engine import at_universe_of, dataset_in, dataset_of
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
@@ -343,3 +349,57 @@ def test_no_pair_in_the_universe_of_a_table_leaves_the_mechanism_open(tmp_path):
     report = dp.risk(promise, "tester", mechanism=mechanism, universe_of=str(tmp_path / "table.csv"))
     assert not report.exceeded
     assert any(side == "mechanism" and "the universe that is meant" in reason for side, reason in report.unknown)
+
+
+@pytest.mark.parametrize(("made", "words"), [
+    (lambda: FiniteLaw.of({0: "1/2"}), r"mechanism test-wrong: law\(\) returned no probability distribution at test_engine"),
+    (lambda: {0: 1}, r"mechanism test-wrong=\{0 = 1\}: law\(\) must return a Law"),
+])  # fmt: skip
+def test_a_law_that_is_none_is_the_fault_of_the_mechanism(made, words):
+    """It was an error of the file (exit code 2), or one of the attacker that was given it."""
+
+    @attrs.frozen
+    class Wrong(Mechanism):
+        name: ClassVar[str] = "test-wrong"
+
+        def law(self, dataset, space):
+            return made()
+
+    with pytest.raises(PluginContractError, match=words):
+        risk(spec(), FrequentistTester(levels=["1/20"]), Wrong())
+
+
+def test_a_law_that_is_none_has_its_place_where_an_attacker_computes_it():
+    with pytest.raises(PluginContractError, match=r"law: is no probability distribution at test_engine\.py:\d+: probabilities"):
+        engine._asked(Fixed(()), lambda: FiniteLaw.of({0: "1/2"}))
+
+
+@pytest.mark.parametrize("value", [None, 0.5, Bracket(lower=0, upper=number(1)), Bracket(lower=number(0), upper=1)])
+def test_a_divergence_that_returns_no_bracket_of_numbers_is_named(value):
+    """It was a fault of dpspec in `label`, and of all commands for ends that are no numbers."""
+
+    @define
+    class Bare(OutputDivergence):
+        name: ClassVar[str] = "test-bare"
+        budget_parameters: ClassVar[tuple[str, ...]] = ("epsilon",)
+
+        def evaluate(self, pair, *, precision=64):
+            return value
+
+    with pytest.raises(PluginContractError, match=r"output divergence test-bare.*must return a Bracket of two Numbers"):
+        allowed_power(Bare(), number(1), "1/20")
+
+
+def test_published_facts_without_a_hash_are_named_where_candidates_are_listed():
+    @define
+    class Listed(Invariant):
+        name: ClassVar[str] = "test-listed"
+
+        def value(self, dataset, space):
+            return [dataset[0]]
+
+        def __str__(self) -> str:
+            return "a list"
+
+    with pytest.raises(PluginContractError, match=r"invariant test-listed.*has no hash"):
+        candidates_within(spec().replace(multiverse=LevelSets(invariants=(Listed(),))), 1)

@@ -73,7 +73,7 @@ def _event_today(
     asked = asked_of(spec, witness)
     if verdict.method == "exhaustive":
         sampler = FunctionSampler(function, "function", most_paths=PATHS)
-        laws = [computed_law(sampler, dataset, spec) for dataset in (witness.left, witness.right)]
+        laws = [computed_law(sampler, dataset, spec.space) for dataset in (witness.left, witness.right)]
         return with_probabilities(event, laws[0], laws[1], asked)
     left, right = event_counts(function, spec, (witness.left, witness.right), event.expression, sampling)
     return attrs.evolve(event, left=left, right=right, proves=asked.refuted_by(left, right))

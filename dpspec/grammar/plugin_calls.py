@@ -1,4 +1,4 @@
-"""Calls of a plugin's code by the engines: what it raises becomes an error that names the plugin."""
+"""Calls of a plugin's code by the engines and by what attackers use: what it raises becomes an error that names the plugin."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from collections.abc import Callable
 from typing import Any
 
 from dpspec.base.errors import TO_ITS_AUTHOR, DpspecError, PluginContractError, raised_at
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
 from dpspec.laws.law import Law, NotALaw
 
 
-def computed_law(mechanism: Mechanism, dataset: Dataset, spec: PrivacySpec) -> Law:
+def computed_law(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> Law:
     """P_x; whatever the plugin raises becomes a PluginContractError that names it."""
     subject = f"mechanism {mechanism.name}"
     try:
-        law = guarded(mechanism.name, lambda: mechanism.law(dataset, spec.space))
+        law = guarded(mechanism.name, lambda: mechanism.law(dataset, space))
     except NotALaw as fault:  # the fault is in law(), and not in the file that names the mechanism
         rule = f"law() returned no probability distribution at {raised_at(fault)}"
         raise PluginContractError(subject, rule, f"{fault.subject} {fault.rule} (found: {fault.value})") from fault

@@ -118,18 +118,18 @@ class Face(OpenGroup):
         _listen(os.environ.get("DPSPEC_LOG"))
         gc.set_threshold(*_COLLECTED)
         name = sys.argv[1] if len(sys.argv) > 1 else ""
-        ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name in _READS_TABLES else None
+        serves = name not in self.commands and name in contributed(SERVERS)
+        ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name and name[0] != "-" and not serves else None
         if ran is None:
-            serves = name not in self.commands and name in contributed(SERVERS)
             with captured(wanted=not serves) as output:  # an editor reads what a server writes
-                code = self._exit_code(*args, **extra)
+                code: int | None = self._exit_code(*args, **extra)
         else:
             code, output = ran
         given = sys.argv[1:] if not args or args[0] is None else args[0]
         noted = output.summary(whole=_wants_traceback(None) or "--traceback" in given)
         if noted:
             say(noted, err=True)
-        sys.exit(code if code >= 0 else _ended_by(-code))
+        sys.exit(_ended_early(code) if code is None or code < 0 else code)
 
     def _exit_code(self, *args: Any, **extra: Any) -> int:
         code = self._code(*args, **extra)
@@ -245,15 +245,14 @@ def _answering(given: click.Command) -> click.Command:
     return jobs_option(command) if "jobs" in inspect.signature(ask).parameters else command
 
 
-_READS_TABLES = ("release", "synth", "new", "evidence")
-"""Commands that read tables with libraries of others, which may abort the process that they run in."""
-
-
-def _ended_by(number: int) -> int:
-    """The exit code of a command whose process was ended by a signal."""
-    name = signal.Signals(number).name if number in {*signal.Signals} else f"signal {number}"
+def _ended_early(code: int | None) -> int:
+    """The exit code of a command whose process was ended by a signal, of which this is the negative number, or by itself."""
+    if code is None:
+        rule, advice = "ended the process before the command did", "a library or a plugin did so: run the command without it"
+        return _report(None, LibraryError("library", rule, advice))
+    name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
     if name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"):
-        return 128 + number
+        return 128 - code
     cause = "the system, or a library that ran out of memory" if name == "SIGKILL" else "a library"
     return _report(None, LibraryError("library", f"ended the process ({name})", f"{cause} did so: check the file, or make room"))
 

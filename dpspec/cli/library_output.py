@@ -5,12 +5,14 @@ may quote cells of a table, which are confidential, and control codes. A solver 
 in JSON unreadable. Here both descriptors lead into a pipe of which the beginning is kept and the rest is counted, while answers
 and messages of dpspec itself go to the terminal by copies of the descriptors.
 
-A command that reads tables also runs in a child process: a library that aborts ends the child, and this process reports it.
+A command runs in a child process, which sends its exit code. Code of others that ends the child before, by an abort or by
+`os._exit(0)`, does not decide how the command ends: this process reports it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import re
@@ -163,32 +165,39 @@ _BY_KERNEL = 0x80
 _PR_SET_PDEATHSIG = 1
 
 
-def run_in_child(work: Callable[[], int]) -> tuple[int, LibraryOutput] | None:
+def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | None:
     """Run a command in a child of this process, and capture what libraries write there.
 
     Args:
         work: the command; returns its exit code.
 
     Returns:
-        the exit code, negative for the number of a signal that ended the child, and the output; or None where the system has no
-        such children, or `sys.stderr` is not the one of the process: nothing was run then.
+        the exit code, negative for the number of a signal that ended the child, or None where the child ended before the command
+        did, and the output; or None where the system has no such children, or `sys.stderr` is not the one of the process:
+        nothing was run then.
     """
     if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr, 2)):
         return None
     found = LibraryOutput()
     received, sent = os.pipe()
+    result, reply = os.pipe()
     sys.stdout.flush()
     sys.stderr.flush()
     waited = {getattr(signal, name) for name in _PASSED_ON}
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {*waited, signal.SIGCHLD})
+    gc.freeze()  # the child would copy what is there, to look for garbage
     child = os.fork()
     if not child:
         os.close(received)
+        os.close(result)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _end_with_parent()
         _redirect(sent)
-        sys.exit(work())
+        code = work()
+        os.write(reply, bytes([code & 0xFF]))
+        sys.exit(code)
     os.close(sent)
+    os.close(reply)
     drain = _draining(received, found)
     try:
         while True:
@@ -201,7 +210,10 @@ def run_in_child(work: Callable[[], int]) -> tuple[int, LibraryOutput] | None:
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     drain.join(_JOINED)
-    return os.waitstatus_to_exitcode(status), found
+    os.set_blocking(result, False)  # a process that the child has left behind may hold the other end
+    with os.fdopen(result, "rb", 0) as pipe:
+        answer = pipe.read(1)
+    return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else answer[0] if answer else None), found
 
 
 def _end_with_parent() -> None:

@@ -53,6 +53,12 @@ def reads_a_table(ending):
         os.abort()
     if ending == "interrupt":
         raise KeyboardInterrupt
+    if ending == "exit":
+        os._exit(0)
+    if ending == "later":
+        import atexit
+        atexit.register(os._exit, 0)
+        return 1
     if ending == "wait":
         open("worker", "w").write(str(os.getpid()))
         time.sleep(600)
@@ -96,18 +102,20 @@ def test_a_line_of_a_solver_is_no_part_of_the_answer():
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")
-@pytest.mark.parametrize(("ending", "code"), [("abort", 4), ("interrupt", 130), ("0", 0), ("3", 3)])
-def test_a_command_that_reads_tables_outlives_the_library(ending, code):
+@pytest.mark.parametrize(("ending", "code"), [("abort", 4), ("exit", 4), ("later", 1), ("interrupt", 130), ("0", 0), ("3", 3)])
+def test_a_command_outlives_the_library(ending, code):
+    """A plugin that ended the process with exit code 0 let a false claim pass."""
     done = ran("synth", ending)
     assert (done.returncode, done.stdout) == (code, "begun\n"), done.stderr
     assert "libraries wrote 64,985 lines" in done.stderr
     assert ("ended the process (SIGABRT)" in done.stderr) == (ending == "abort")
+    assert ("ended the process before the command did" in done.stderr) == (ending == "exit")
     assert done.stderr.count("\n") <= 2
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_a_signal_ends_a_command_that_reads_tables(tmp_path, number, code):
+def test_a_signal_ends_a_command(tmp_path, number, code):
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, "synth", "wait"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path
     ) as done:

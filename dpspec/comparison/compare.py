@@ -26,7 +26,7 @@ from dpspec.comparison.one_schema import describe_different_data
 from dpspec.comparison.separations import Argument, MechanismJudge, Separation, SeparationSearch, check_foreign, search_separation
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.rule import Conversion, Rule, Step
-from dpspec.grammar.spec import AllowedToAll, PrivacySpec, allowed_to_all
+from dpspec.grammar.spec import PrivacySpec, allowed_to_all
 from dpspec.reason.rules import promise_for
 from dpspec.reason.search import MOVING_BLOCKS, Derivation, moved, search
 from dpspec.specfile.document import Coverage, SpecDocument
@@ -155,8 +155,8 @@ def direction_of(premise: PrivacySpec, conclusion: PrivacySpec, rules: Sequence[
     return Direction(answer=answer, steps=steps, separation=searched.separation, tried=searched.tried)
 
 
-def _of_all(known: AllowedToAll) -> str:
-    return f"every mechanism satisfies it: {known.says}"
+def _of_all(why: str) -> str:
+    return f"every mechanism satisfies it: {why}"
 
 
 Promised = tuple[Coverage, PrivacySpec]

@@ -22,7 +22,7 @@ from dpspec.base.errors import (
     NotInUniverseError,
     PluginContractError,
 )
-from dpspec.base.exact import INFINITY, ZERO, Number, number
+from dpspec.base.exact import ZERO, Number, number
 from dpspec.base.memo import key_of, memoize
 from dpspec.base.params import collect
 from dpspec.base.work import spend
@@ -245,29 +245,14 @@ def _pairs(space: DatasetSpace, multiverse: Multiverse) -> Iterator[tuple[Datase
 # --- what every mechanism satisfies ---------------------------------------------------------------
 
 
-@attrs.frozen(kw_only=True)
-class AllowedToAll:
-    """Why every mechanism satisfies a specification.
-
-    Args:
-        bound: the least Lipschitz constant that its budgets allow.
-        constant: one that no mechanism exceeds; infinite where none is known.
-        says: the reason, in words.
-    """
-
-    bound: Number
-    constant: Number
-    says: str
-
-
 def least_constant(spec: PrivacySpec) -> Number | None:
     """The least Lipschitz constant that the budget allows in a universe; None where no number is known to be that small."""
     budget = spec.budget.least()
     return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
 
 
-def allowed_to_all(spec: PrivacySpec) -> AllowedToAll | None:
-    """Why every mechanism satisfies a specification, by what its divergences declare; None where that is not known.
+def allowed_to_all(spec: PrivacySpec) -> str | None:
+    """Why every mechanism satisfies a specification, in words, by what its divergences declare; None where that is not known.
 
     Different datasets are at least `least_distance` apart, so that the budget allows at least a certain d_Pr between their laws.
     Every pair of laws is within an infinite one, and within one whose `event_bounds` allow every event a probability of 1.
@@ -279,10 +264,8 @@ def allowed_to_all(spec: PrivacySpec) -> AllowedToAll | None:
     tried = (one for one in (min(number(1), allowed), allowed) if not one.is_infinite)
     enough = next((one for one in tried if _allows_all(spec.output_divergence, one)), None)
     if enough is not None:
-        says = f"{spec.output_divergence.in_words()} is at most {enough} between any two laws"
-        return AllowedToAll(bound=bound, constant=enough / least, says=says)
-    says = "an infinite budget allows any two laws"
-    return AllowedToAll(bound=bound, constant=INFINITY, says=says) if allowed.is_infinite else None
+        return f"{spec.output_divergence.in_words()} is at most {enough} between any two laws"
+    return "an infinite budget allows any two laws" if allowed.is_infinite else None
 
 
 def _allows_all(divergence: OutputDivergence, bound: Number) -> bool:

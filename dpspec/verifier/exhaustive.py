@@ -249,9 +249,7 @@ def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -
         kept = judge(spec.replace(budget=stands_for(spec.budget, least)))
         if kept.outcome is Outcome.VERIFIED:
             return kept
-    kind = f"constant {found.constant}"
-    if found.constant.upper.is_infinite:
-        kind = "no number would do: the constant is infinite" if found.constant.lower.is_infinite else found.reason or kind
+    kind = "no number would do: the constant is infinite" if found.constant.lower.is_infinite else f"constant {found.constant}"
     reason = f"{spec.budget.unpublished()} ({kind}, {found.scope})"
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 

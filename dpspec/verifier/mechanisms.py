@@ -19,10 +19,10 @@ from dpspec.base.work import limited
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.spec import PrivacySpec
+from dpspec.grammar.spec import PrivacySpec, allowed_to_all
 from dpspec.grammar.trial_datasets import groups_for
 from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, not_empty, per_unit, refute_on, verify
-from dpspec.verifier.proof import METHOD, ONE_PAIR, derive, satisfied_by_all
+from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -107,7 +107,10 @@ def judged_unlisted(
 
 
 def _derived(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None) -> Verdict | Missing:
-    """What the structure of the mechanism proves, with a limited amount of work; or that every mechanism satisfies the claim."""
+    """What the structure of the mechanism proves, with a limited amount of work.
+
+    A claim that every mechanism satisfies is no guarantee: where nothing else is proved, the reason says so.
+    """
     try:
         with limited(MOST_PROVED_WORK):
             found = derive(mechanism, spec, registry=registry)
@@ -115,9 +118,8 @@ def _derived(mechanism: Mechanism, spec: PrivacySpec, registry: Registry | None)
         found = Missing(step="work", reason="to prove the claim from the structure of the mechanism exceeds the limit of work")
     if _is_decided(found) or spec.budget.unpublished() is not None:
         return found
-    lacking = str(found) if isinstance(found, Missing) else found.reason
-    everywhere = satisfied_by_all(mechanism, spec, lacking, registry=registry)
-    return found if everywhere is None else everywhere
+    why = allowed_to_all(spec)
+    return found if why is None else attrs.evolve(found, reason=f"{found.reason}; every mechanism satisfies the claim: {why}")
 
 
 def _groups(mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Sequence[Dataset]]:

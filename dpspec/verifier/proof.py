@@ -45,7 +45,7 @@ from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.plugin_calls import computed_law, guarded
 from dpspec.grammar.sizes import NoStructure
-from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of, least_constant
+from dpspec.grammar.spec import PrivacySpec, blocks_of, least_constant
 from dpspec.grammar.structure import ProvedBound, Structure, own_samples, structure_for
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
@@ -65,9 +65,6 @@ OTHER_SPACE = (
     "the law was compared with the structure on a smaller space only: on this space it is unknown on the pair of the verdict"
 )
 """The assumption of a proof where the mechanism raises an error for its own law on the space of the claim."""
-
-EVERYTHING = "every mechanism"
-"""The step of a proof of a claim that every mechanism satisfies."""
 
 MANY_OTHERS = 50
 """The number of further records that are added to a pair, so that a law which depends on the number of records is detected."""
@@ -459,31 +456,6 @@ def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> 
         return shown
     event = attrs.evolve(shown.witness.event, expression=None)  # which is about the words of the outcome
     return attrs.evolve(shown, witness=attrs.evolve(shown.witness, event=event))
-
-
-def satisfied_by_all(
-    mechanism: Mechanism, spec: PrivacySpec, lacking: str = "", *, registry: Registry | None = None
-) -> Verdict | None:
-    """The verdict on a claim that every mechanism satisfies, by what its divergences declare; None where that is not known.
-
-    Args:
-        mechanism, spec: the claim.
-        lacking: why nothing else was proved, for the reason of the verdict.
-        registry: where the provenance of the blocks is looked up.
-    """
-    known = allowed_to_all(spec)
-    if known is None:
-        return None
-    why = f"every mechanism satisfies the claim: {known.says}"
-    constant = Bracket(lower=ZERO, upper=known.constant)
-    result = UniverseResult(
-        label=EVERY, datasets=None, pairs=None, constant=constant, bound=known.bound, outcome=Outcome.VERIFIED
-    )
-    return Verdict(
-        outcome=Outcome.VERIFIED, method=METHOD, scope=WHOLE, reason=f"{why} ({lacking})" if lacking else why,
-        universes=(result,), proof=(ProofStep(step=EVERYTHING, says=known.says, citation=""),),
-        provenance=origins({"mechanism": mechanism, **blocks_of(spec)}, registry),
-    )  # fmt: skip
 
 
 def _unfit(found: ProvedBound, spec: PrivacySpec) -> str:

@@ -232,7 +232,7 @@ class Verdict(Showable):
         method: exhaustive (every pair of every universe), derived (a proof from the structure of the mechanism, and a pair),
             sampled (refutation from draws), or none when nothing could be tried.
         scope: the datasets that were checked, in words.
-        reason: for undecided, why; for a claim that every mechanism satisfies, why it does.
+        reason: for undecided, why.
         universes: the result of each universe.
         witness: for refuted, the smallest witness in the order of (magnitude of the two datasets, distance, text).
         provenance: the distribution behind every block and the mechanism: (role, registered name, provenance).

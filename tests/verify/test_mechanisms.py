@@ -156,25 +156,25 @@ def on_many(standard: dict[str, Any], **blocks: Any) -> dp.PrivacySpec:
 @pytest.mark.parametrize(
     ("standard", "budget", "outcome"),
     [
-        (STICK, {"delta": 1}, Outcome.VERIFIED),
-        (STICK, {"delta": "inf"}, Outcome.VERIFIED),
+        (STICK, {"delta": 1}, Outcome.UNDECIDED),
+        (STICK, {"delta": "inf"}, Outcome.UNDECIDED),
         (STICK, {"delta": "999/1000"}, Outcome.REFUTED),
-        (APPROXIMATE, {"epsilon": "inf"}, Outcome.VERIFIED),
+        (APPROXIMATE, {"epsilon": "inf"}, Outcome.UNDECIDED),
         (APPROXIMATE, {"epsilon": 50}, Outcome.REFUTED),
-        (by_generator("hellinger"), {"divergence": 1}, Outcome.VERIFIED),
-        (by_generator("jensen-shannon"), {"divergence": 1}, Outcome.VERIFIED),
-        (by_generator("triangular"), {"divergence": 2}, Outcome.VERIFIED),
+        (by_generator("hellinger"), {"divergence": 1}, Outcome.UNDECIDED),
+        (by_generator("jensen-shannon"), {"divergence": 1}, Outcome.UNDECIDED),
+        (by_generator("triangular"), {"divergence": 2}, Outcome.UNDECIDED),
         (by_generator("triangular"), {"divergence": "199/100"}, Outcome.REFUTED),
     ],
 )
-def test_a_claim_that_every_mechanism_satisfies_is_verified(
+def test_a_claim_that_every_mechanism_satisfies_is_no_guarantee_and_says_so(
     standard: dict[str, Any], budget: dict[str, Any], outcome: Outcome
 ) -> None:
-    """It was undecided on a space that cannot be listed, where the structure proves nothing: here the data are released."""
+    """Here the data are released, so that the structure proves nothing else."""
     exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
     found = mechanisms.judged(exact, on_many(standard, budget=budget))
     assert found.outcome is outcome
-    assert found.reason.startswith("every mechanism satisfies the claim: ") is (outcome is Outcome.VERIFIED)
+    assert ("every mechanism satisfies the claim: " in found.reason) is (outcome is Outcome.UNDECIDED)
 
 
 class UnknownLeast(InputDivergence):
@@ -189,11 +189,11 @@ class UnknownLeast(InputDivergence):
 def test_a_divergence_that_declares_nothing_is_promised_nothing() -> None:
     exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
     spec = on_many(STICK, budget={"delta": "inf"}).replace(input_divergence=UnknownLeast())
-    assert mechanisms.judged(exact, spec).outcome is not Outcome.VERIFIED
+    assert "every mechanism" not in mechanisms.judged(exact, spec).reason
 
 
 def test_no_number_published_of_a_claim_without_a_proof_leaves_it_undecided() -> None:
     exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
     found = dp.verify(exact, on_many(APPROXIMATE, budget={"stated": False}))
     assert found.outcome is Outcome.UNDECIDED
-    assert found.reason.startswith("no number published (every mechanism satisfies the claim: an infinite budget")
+    assert found.reason.startswith("no number published")

@@ -228,8 +228,6 @@ def _of_another_kind(names: list[str]) -> tuple[str, str]:
     """What is said of the steps of a proof that is none from views."""
     if names == ["theorem"]:
         return NOT_RECHECKED, "the theorem is not known here"
-    if names == ["every mechanism"]:
-        return NOT_RECHECKED, "the largest divergence of two laws is not known here"
     if names[:1] == ["structure"]:
         return NOT_RECHECKED, "it is read off code, which is not in this file"
     return WRONG, "no proof from views begins so"

@@ -173,7 +173,7 @@ def _best(
     """What is known of a group and its promises from those of the other file that may imply it."""
     if not found:
         required = [allowed_to_all(spec) for _, spec in document.promises]
-        reasons = tuple(f"budget: every mechanism satisfies it: {one.says}" for one in required if one is not None)
+        reasons = tuple(f"budget: every mechanism satisfies it: {why}" for why in required if why is not None)
         if len(reasons) == len(required):
             return Implied(answer=Answer.IMPLIES, reasons=tuple(dict.fromkeys(reasons)))
         what = "" if group.release is None else f" about the release {group.release}"

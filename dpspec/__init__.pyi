@@ -1718,7 +1718,7 @@ def hunt(target: Any, *, out: Any = ..., answers: Any = ..., yes: Any = ..., sec
     >>> source = "def total(count, epsilon, rng):\\n    return count + rng.laplace(0, 1 / epsilon)\\n"
     >>> _ = (folder / "survey.py").write_text(source)
     >>> found = hunt(folder).value
-    >>> [(one.plan.drawing.place, one.outcome) for one in found.functions]
+    >>> [(one.plan.drawing.place, str(one.outcome)) for one in found.functions]
     [('survey:total', 'asked')]
     """
 

@@ -506,7 +506,15 @@ class ReleasesHouseholdsSorted(Protocol):
     def release_households_sorted(
         self, batches: Iterable[Table], attributes: tuple[Attribute, ...], space: DatasetSpace, run: Run, sorter: Sorter
     ) -> SortedHouseholds:
-        """The released records in the order of the release, without their members; see `ReleasesSorted.release_sorted`."""
+        """The released records in the order of the release, without their members; see `ReleasesSorted.release_sorted`.
+
+        Args:
+            batches: the records of the table in their order, each with its members; read once.
+            attributes: the columns of the records.
+            space: the dataset space.
+            run: what the mechanism draws and works with.
+            sorter: sorts what memory does not hold.
+        """
 
 
 def releases_households_sorted(mechanism: Mechanism) -> bool:

@@ -56,6 +56,15 @@ swap = ["county"]
 swap_rate = "1/3"
 unit = "person"
 """
+RISK = """\
+rate = [
+  {{ where = "unique in match x held", rate = "{held}" }},
+  {{ where = "unique in match x held x swapped", rate = "3/4" }},
+]
+algorithm = "{algorithm}"
+"""
+AGES = 60
+"""So many ages that some records are unique."""
 BY_REGION, BY_AGE = {"match": '"region"', "rest": '"age", "sex"'}, {"match": '"region", "age"', "rest": '"sex"'}
 KINDS = ("permutation-swapping", "derangement-swapping", "pair-swapping")
 CONFIDENTIAL = ["lock", "placed.json", "utility.json", "utility.svg"]
@@ -82,10 +91,18 @@ def spec(folder, kind="permutation-swapping", by=BY_REGION):
     return path
 
 
-def people(count=300, seed=3):
+def risky(folder, by=BY_REGION, algorithm="derangement", held="1/2"):
+    """A swap by risk, of a space with so many ages that some records are unique."""
+    path = folder / "risk.dpspec.toml"
+    text = SPEC.format(kind="risk-swapping", **by) + RISK.format(algorithm=algorithm, held=held)
+    path.write_text(text.replace("count = 5", f"count = {AGES}"), encoding="utf-8")
+    return path
+
+
+def people(count=300, seed=3, ages=5):
     lot = random.Random(seed)
     counties = [lot.choice(["n1", "n2", "s1", "s1"]) for _ in range(count)]
-    return [({"n": "north", "s": "south"}[c[0]], c, str(lot.randrange(5)), lot.choice("fm")) for c in counties]
+    return [({"n": "north", "s": "south"}[c[0]], c, str(lot.randrange(ages)), lot.choice("fm")) for c in counties]
 
 
 def as_file(path, rows):
@@ -140,6 +157,30 @@ def test_the_release_is_that_of_the_swap_in_memory(tmp_path, monkeypatch, reques
     assert expected == released(path, tmp_path / f"whole{suffix}", tmp_path / "one")
     folder = partitioned(tmp_path / "in", people(), 7, suffix)
     assert expected == released(path, folder, tmp_path / "seven", suffix=suffix)
+
+
+@pytest.mark.spread(2, slow=2)
+@pytest.mark.parametrize(("algorithm", "held"), [("derangement", "1/2"), ("permutation", "1")])
+@pytest.mark.parametrize(("by", "suffix"), [(BY_REGION, ".csv"), (BY_AGE, ".parquet")], ids=["by region", "by age"])
+def test_a_swap_by_risk_is_that_in_memory(tmp_path, monkeypatch, request, algorithm, held, by, suffix):
+    """The rate of a record depends on all records of its stratum, wherever they are."""
+    path, rows = risky(tmp_path, by, algorithm, held), people(ages=AGES)
+    as_file(tmp_path / f"whole{suffix}", rows)
+    expected = released(path, tmp_path / f"whole{suffix}", tmp_path / "expected")
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    assert expected == released(path, tmp_path / f"whole{suffix}", tmp_path / "one")
+    folder = partitioned(tmp_path / "in", rows, 7, suffix)
+    assert expected == released(path, folder, tmp_path / "seven", suffix=suffix, workers="threads")
+
+
+@pytest.mark.slow
+def test_workers_and_partitions_do_not_change_a_byte_of_a_swap_by_risk(tmp_path, small):
+    path = risky(tmp_path)
+    as_file(tmp_path / "whole.parquet", people(ages=AGES))
+    expected = released(path, tmp_path / "whole.parquet", tmp_path / "expected", suffix=".csv")
+    folder = partitioned(tmp_path / "in", people(ages=AGES), 200, ".csv")
+    assert expected == released(path, folder, tmp_path / "out", workers="processes")
 
 
 @pytest.mark.parametrize(("workers", "parts"), [("threads", 2), pytest.param("processes", 200, marks=pytest.mark.slow)])
@@ -310,7 +351,8 @@ def test_a_table_that_changes_between_checking_and_drawing_is_refused(tmp_path, 
     assert "changed while it was read" in wrong(spec(tmp_path), folder, tmp_path / "out", stage=meanwhile)
 
 
-def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small):
+@pytest.mark.parametrize("of", [spec, risky])
+def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small, of):
     as_file(tmp_path / "in.csv", people())
     out = tmp_path / "out"
     swap, seen = sorted_swap.swap_kernel, []
@@ -324,7 +366,7 @@ def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small):
 
     monkeypatch.setattr(sorted_swap, "swap_kernel", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        released(spec(tmp_path, by=BY_AGE), tmp_path / "in.csv", out)
+        released(of(tmp_path, by=BY_AGE), tmp_path / "in.csv", out)
     assert seen == [(0o700, True)] * 2
     assert not out.exists()
     assert not out.with_name("out.confidential").exists()

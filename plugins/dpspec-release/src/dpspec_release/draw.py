@@ -681,7 +681,11 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     wanted = None
     if plan is not None:
         wanted = plan.counted if plan.strata is None else (*plan.counted, plan.strata)
-        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
+        counted = count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
+        if len(sources) == 1:
+            return counted
+        columns = tuple(a for one in sources for a in one.attributes)
+        return attrs.evolve(counted, inside=tables.CountedTable(attributes=columns, records=0, found={}))  # not counted yet
     if len(sources) == 1 and not mechanism.resumable:
         wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
     if wanted is not None:

@@ -252,7 +252,7 @@ class HouseholdRelease:
         def read() -> Iterator[Table]:
             for batch in self.joined.batches(lambda rows: self.run.progress(rows, self.joined.count)):
                 checks.add_before(batch)
-                yield attrs.evolve(batch, members=None)
+                yield batch
 
         with self.guard(self.mechanism):
             by_sorting = cast("grammar.ReleasesHouseholdsSorted", self.mechanism)

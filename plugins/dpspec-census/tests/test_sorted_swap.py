@@ -223,6 +223,6 @@ def test_rows_that_are_not_sorted_are_refused(monkeypatch):
 def test_equal_neighbours_are_found_across_batches(monkeypatch, words, differ):
     monkeypatch.setattr(sorted_swap, "ROWS", 2)
     column = np.asarray(words, dtype=np.uint64)
-    assert all(sorted_swap._differ(MemoryRows({"word0": column}), ["word0"])) is differ
+    assert sorted_swap.all_differ(MemoryRows({"word0": column}), ["word0"]) is differ
     both = MemoryRows({"word0": column, "word1": np.arange(5, dtype=np.uint64)})
-    assert all(sorted_swap._differ(both, ["word0", "word1"]))
+    assert sorted_swap.all_differ(both, ["word0", "word1"])

@@ -67,7 +67,8 @@ def given(folder, count=200, suffix=".csv"):
 def by_risk(folder, algorithm):
     """A swap with rates by risk: households are compared with their persons. Of those without any, some are equal."""
     path = swaps.spec(folder, mechanism="risk-swapping", rate="1/3")
-    rates = [f'{{ where = "unique in match x held{more}", rate = "{rate}" }}' for more, rate in (("", "1/2"), (" x swapped", "1"))]
+    unique = (("", "1/2"), (" x swapped", "1"))
+    rates = [f'{{ where = "unique in match x held{more}", rate = "{rate}" }}' for more, rate in unique]
     path.write_text(f'{path.read_text()}rate = [{", ".join(rates)}]\nalgorithm = "{algorithm}"\n', encoding="utf-8")
     return path
 

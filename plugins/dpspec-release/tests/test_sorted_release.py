@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from dpspec_census import sorted_swap
+from dpspec_census.disclosure import sorted_targeted
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_release import draw as engine, kept as keeping
 from dpspec_release.write import write, write_utility
@@ -63,6 +64,27 @@ rate = [
 ]
 algorithm = "{algorithm}"
 """
+TARGETED = """\
+[multiverse]
+invariants = [
+  { type = "marginal", attributes = ["region"] },
+  { type = "marginal", attributes = ["county"] },
+  { type = "marginal", attributes = ["age", "sex"] },
+]
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "targeted-swapping"
+levels = ["region", "county"]
+risk = ["age"]
+k = 2
+similar = [["sex", "age"], ["sex"]]
+unit = "person"
+"""
 AGES = 60
 """So many ages that some records are unique."""
 BY_REGION, BY_AGE = {"match": '"region"', "rest": '"age", "sex"'}, {"match": '"region", "age"', "rest": '"sex"'}
@@ -83,6 +105,8 @@ def small(monkeypatch):
     monkeypatch.setattr(engine, "PER_RECORD", 1 << 60)
     monkeypatch.setattr(sorting, "PIECE", 60)
     monkeypatch.setattr(sorted_swap, "ROWS", 50)
+    monkeypatch.setattr(sorted_targeted, "ROWS", 50)
+    monkeypatch.setattr(sorted_targeted, "TAKEN", 20)
 
 
 def spec(folder, kind="permutation-swapping", by=BY_REGION):
@@ -96,6 +120,15 @@ def risky(folder, by=BY_REGION, algorithm="derangement", held="1/2"):
     path = folder / "risk.dpspec.toml"
     text = SPEC.format(kind="risk-swapping", **by) + RISK.format(algorithm=algorithm, held=held)
     path.write_text(text.replace("count = 5", f"count = {AGES}"), encoding="utf-8")
+    return path
+
+
+def targeted(folder):
+    """A targeted swap of counties, then again inside regions, in the space of `risky`."""
+    path = folder / "targeted.dpspec.toml"
+    text = SPEC.format(kind="targeted-swapping", match='"region"', rest='"age", "sex"').split("[multiverse]")[0]
+    text = text.replace("count = 5", f"count = {AGES}")
+    path.write_text(f"{text}{TARGETED}", encoding="utf-8")
     return path
 
 
@@ -174,9 +207,24 @@ def test_a_swap_by_risk_is_that_in_memory(tmp_path, monkeypatch, request, algori
     assert expected == released(path, folder, tmp_path / "seven", suffix=suffix, workers="threads")
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_targeted_swap_is_that_in_memory(tmp_path, monkeypatch, request, suffix):
+    """Who is swapped depends on all records before, and the invariants hold the attributes that move."""
+    path, rows = targeted(tmp_path), people(ages=AGES)
+    as_file(tmp_path / f"whole{suffix}", rows)
+    expected = released(path, tmp_path / f"whole{suffix}", tmp_path / "expected")
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    folder = partitioned(tmp_path / "in", rows, 7, suffix)
+    assert expected == released(path, folder, tmp_path / "seven", suffix=suffix, workers="threads")
+    as_file(tmp_path / f"kept{suffix}", rows)
+    assert expected[0] != {f"released{suffix}": hashlib.sha256((tmp_path / f"kept{suffix}").read_bytes()).hexdigest()}
+
+
 @pytest.mark.slow
-def test_workers_and_partitions_do_not_change_a_byte_of_a_swap_by_risk(tmp_path, small):
-    path = risky(tmp_path)
+@pytest.mark.parametrize("of", [risky, targeted])
+def test_workers_and_partitions_do_not_change_a_byte_of_other_swaps(tmp_path, small, of):
+    path = of(tmp_path)
     as_file(tmp_path / "whole.parquet", people(ages=AGES))
     expected = released(path, tmp_path / "whole.parquet", tmp_path / "expected", suffix=".csv")
     folder = partitioned(tmp_path / "in", people(ages=AGES), 200, ".csv")
@@ -368,6 +416,26 @@ def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small, of)
     with pytest.raises(KeyboardInterrupt):
         released(of(tmp_path, by=BY_AGE), tmp_path / "in.csv", out)
     assert seen == [(0o700, True)] * 2
+    assert not out.exists()
+    assert not out.with_name("out.confidential").exists()
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, ReleaseError("--memory", "does not suffice")])
+def test_a_targeted_swap_that_ends_early_leaves_nothing(tmp_path, monkeypatch, small, problem):
+    as_file(tmp_path / "in.csv", people(ages=AGES))
+    out, draw, seen = tmp_path / "out", sorted_targeted._Pools.draw, []
+
+    def ends(*given):
+        files = [*(out.with_name("out.confidential") / "spill").iterdir()]
+        seen.append({stat.S_IMODE(file.stat().st_mode) for file in files if file.name.startswith("rows") and not file.suffix})
+        if len(seen) == 3:
+            raise problem
+        return draw(*given)
+
+    monkeypatch.setattr(sorted_targeted._Pools, "draw", ends)
+    with pytest.raises(problem if isinstance(problem, type) else type(problem)):
+        released(targeted(tmp_path), tmp_path / "in.csv", out)
+    assert seen == [{0o600}] * 3
     assert not out.exists()
     assert not out.with_name("out.confidential").exists()
 

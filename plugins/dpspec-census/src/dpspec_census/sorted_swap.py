@@ -113,7 +113,7 @@ class SortedSwap:
         while True:
             drawn = ({WORD: order.words(len(piece[ROW])), **piece} for piece in by_row.batches(0, len(by_row), ROWS))
             found = self.sorter.sorted(drawn, by=(WORD,))
-            if all(_differ(found, (WORD,))):
+            if all_differ(found, (WORD,)):
                 by_row.forget()
                 return found, strata
             found.forget()
@@ -383,7 +383,7 @@ class _Selection:
         while True:
             words = [f"word{place}" for place in range(len(streams))]
             found = sorter.sorted(self._with_words(dict(zip(words, streams, strict=True)), columns), by=words)
-            if all(_differ(found, words)):
+            if all_differ(found, words):
                 return found
             found.forget()
             streams.append(randomness.deeper(streams[-1]))
@@ -403,18 +403,22 @@ def _digests(batch: Table) -> workers.Columns:
 
 def _alone(part: workers.Columns, columns: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Which rows differ from the one before and the one after them."""
-    differ = np.zeros(max(len(part[ROW]) - 1, 0), dtype=np.bool_)
+    alone = np.ones(len(part[ROW]), dtype=np.bool_)
+    changes = changed(part, columns)
+    alone[1:] &= changes
+    alone[:-1] &= changes
+    return alone
+
+
+def changed(part: workers.Columns, columns: Iterable[str]) -> npt.NDArray[np.bool_]:
+    """Which rows but the first one differ from the one before in some of the columns."""
+    changes = np.zeros(max(len(next(iter(part.values()))) - 1, 0), dtype=np.bool_)
     for name in columns:
-        differ |= part[name][1:] != part[name][:-1]
-    ends = np.ones(1, dtype=np.bool_)
-    return np.concatenate([ends, differ])[: len(part[ROW])] & np.concatenate([differ, ends])[: len(part[ROW])]
+        changes |= part[name][1:] != part[name][:-1]
+    return changes
 
 
-def _differ(found: sorting.SortedRows, columns: Sequence[str]) -> Iterator[bool]:
-    """Whether neighbours differ in some of the columns, piece by piece."""
-    for begin in range(0, len(found), ROWS):
-        part = found.between(begin, min(begin + ROWS + 1, len(found)), columns)
-        equal = np.ones(max(len(part[columns[0]]) - 1, 0), dtype=np.bool_)
-        for name in columns:
-            equal &= part[name][1:] == part[name][:-1]
-        yield not equal.any()
+def all_differ(found: sorting.SortedRows, columns: Sequence[str]) -> bool:
+    """Whether neighbours differ in some of the columns."""
+    parts = (found.between(begin, min(begin + ROWS + 1, len(found)), columns) for begin in range(0, len(found), ROWS))
+    return all(changed(part, columns).all() for part in parts)

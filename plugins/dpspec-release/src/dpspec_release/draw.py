@@ -914,6 +914,7 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     invariants, of_persons = (tuple(one for one in tables if one not in large) for tables in (known, inside))
     counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
     held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + len(sources) * memory_of_batches(len(columns))
+    held += grammar.memory_of_run(mechanism, sum(map(_most_records, sources)), spec.space)
     needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + memory_of_counts(of_persons, columns)) + held
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import attrs
 
 from dpspec.plugin import (
+    Attribute,
     Claim,
     Dataset,
     DatasetSpace,
@@ -45,7 +46,9 @@ from dpspec.plugin import (
     exact,
     grammar,
     late_module,
+    sorting,
     tables,
+    workers,
 )
 from dpspec_census.disclosure.tables import PUBLISHED, DisclosureControl, small_space
 from dpspec_census.swap_budget import SwapScheme
@@ -195,6 +198,28 @@ class TargetedSwapping(DisclosureControl):
 
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
+
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same of a table that is larger than memory (`ReleasesSorted.release_sorted`)."""
+        from dpspec_census.disclosure.sorted_targeted import SortedTargetedSwap
+
+        self.check(space)
+        self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
+        swap = SortedTargetedSwap(attributes=attributes, mechanism=self, run=run, sorter=sorter, tries=TRIES)
+        return sorting.SortedRelease(attributes=attributes, batches=swap.swap(batches))
+
+    def memory_of_run(self, records: int, space: DatasetSpace) -> int:
+        """The bits that are held of each record."""
+        from dpspec_census.disclosure.sorted_targeted import BITS
+
+        return BITS * records // 8
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """All columns but the levels, and each level by itself."""

@@ -174,9 +174,11 @@ def test_a_full_disk_is_reported_for_rows_by_place(tmp_path, monkeypatch):
         def close(self):
             pass
 
-    with pytest.raises(ReleaseError, match="has no room"), spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
         found = sorter.placed([{"a": np.arange(3)}], ("a",))
         found.close()
         monkeypatch.setattr(found, "_file", Full())
-        found.replace(3, {"a": np.arange(3)})
+        for failing in (lambda: found.replace(3, {"a": np.arange(3)}), lambda: found.at(0)):
+            with pytest.raises(ReleaseError, match="has no room"):
+                failing()
     assert not (tmp_path / "spill").exists()

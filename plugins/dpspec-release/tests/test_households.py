@@ -138,6 +138,53 @@ def test_a_swap_by_risk_is_that_in_memory(tmp_path, monkeypatch, request, algori
     assert expected == released(path, in_parts(folder, 4, suffix), tmp_path / "four", suffix=suffix)
 
 
+def targeted(folder):
+    """A targeted swap of blocks, then of counties with their blocks; persons stay in the order of their file."""
+    text = swaps.spec(folder, mechanism="targeted-swapping").read_text().split("[multiverse]")[0]
+    path = folder / "targeted.dpspec.toml"
+    path.write_text(f"""{text}[multiverse]
+invariants = [
+  {{ type = "marginal", unit = "household", attributes = ["block"] }},
+  {{ type = "marginal", unit = "person", attributes = ["sex", "age"] }},
+]
+[input_divergence]
+type = "hamming"
+unit = "household"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "targeted-swapping"
+levels = ["county", "block"]
+risk = ["tenure"]
+k = 3
+""", encoding="utf-8")
+    space = 'household = [\n  { name = "tenure", count = 40 },'
+    path.write_text(path.read_text().replace("household = [", space, 1), encoding="utf-8")
+    return path
+
+
+def with_tenure(folder):
+    """A further column of the households, that few of them agree in."""
+    for file in folder.glob("households.*"):
+        frame = {".csv": pl.read_csv, ".parquet": pl.read_parquet}[file.suffix](file)
+        frame = frame.with_columns(pl.Series("tenure", [lot % 37 for lot in range(len(frame))]))
+        {".csv": frame.write_csv, ".parquet": frame.write_parquet}[file.suffix](file)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_targeted_swap_is_that_in_memory(tmp_path, monkeypatch, request, suffix):
+    """Also the order of households and persons, which is kept."""
+    path, folder = targeted(tmp_path), with_tenure(given(tmp_path / "in", suffix=suffix))
+    in_parts(folder, 4, suffix)
+    expected = released(path, folder, tmp_path / "expected", suffix=suffix)
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    assert expected == released(path, folder, tmp_path / "four", suffix=suffix)
+
+
 def test_a_swap_by_risk_of_households_without_persons_is_refused_before_anything_is_drawn(tmp_path, monkeypatch, small):
     path, folder = by_risk(tmp_path, "permutation"), given(tmp_path / "in")
     monkeypatch.setattr(engine, "PER_RECORD", 1 << 60)

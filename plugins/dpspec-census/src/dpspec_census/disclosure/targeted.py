@@ -21,7 +21,7 @@ uniform among those that do; after a number of refusals the fitting ones are lis
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
@@ -101,6 +101,7 @@ class TargetedSwapping(DisclosureControl):
     """
 
     name: ClassVar[str] = "targeted-swapping"
+    keeps_order: ClassVar[bool] = True
 
     levels: Annotated[tuple[str, ...], Items(Text(), least=1)]
     risk: Annotated[tuple[str, ...], Items(Text(), least=1)]
@@ -214,6 +215,27 @@ class TargetedSwapping(DisclosureControl):
         self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
         swap = SortedTargetedSwap(attributes=attributes, mechanism=self, run=run, sorter=sorter, tries=TRIES)
         return sorting.SortedRelease(attributes=attributes, batches=swap.swap(batches))
+
+    def release_households_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedHouseholds:
+        """The same of households with persons (`ReleasesHouseholdsSorted.release_households_sorted`)."""
+        released = self.release_sorted(batches, attributes, space, run, sorter)
+        packing = sorting.Packing(attributes=attributes, name="whole")
+
+        def numbered() -> Iterator[workers.Columns]:
+            done = 0
+            for batch in released.batches:
+                yield {sorting.ROW: np.arange(done, done + len(batch), dtype=np.int64), **packing.packed(batch.codes)}
+                done += len(batch)
+
+        rows = sorter.sorted(numbered(), by=(sorting.ROW,))
+        return sorting.SortedHouseholds(attributes=attributes, packing=packing, rows=rows)
 
     def memory_of_run(self, records: int, space: DatasetSpace) -> int:
         """The bits that are held of each record."""

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     from dpspec.plugin import Randomness
-    from dpspec_census.disclosure.targeted import TargetedSwapping
 else:
     np = late_module("numpy")
 
@@ -188,14 +187,17 @@ class SortedTargetedSwap:
 
     Args:
         attributes: the columns of the table.
-        mechanism: the swap.
+        levels, risk, k, similar: as of the mechanism.
         run: what is drawn from, and progress.
         sorter: sorts what memory does not hold.
         tries: the records that are drawn from a pool before the fitting ones are listed.
     """
 
     attributes: tuple[Attribute, ...]
-    mechanism: TargetedSwapping
+    levels: tuple[str, ...]
+    risk: tuple[str, ...]
+    k: int
+    similar: tuple[tuple[str, ...], ...]
     run: workers.Run
     sorter: sorting.Sorter
     tries: int
@@ -212,7 +214,7 @@ class SortedTargetedSwap:
             done += len(found[ROW])
             partners = np.asarray([records.at(row) for row in found[PARTNER].tolist()], dtype=np.int64)
             given = whole.codes(dict(zip(whole.columns, partners.reshape(-1, len(whole.columns)).T, strict=True)))
-            for level, name in enumerate(self.mechanism.levels):
+            for level, name in enumerate(self.levels):
                 moving = found[LEVEL] <= level
                 codes[name][found[ROW][moving] - begin] = given[name][moving]
             self.run.progress(begin + count, len(records))
@@ -236,12 +238,12 @@ class SortedTargetedSwap:
     def _pairs(self, records: sorting.PlacedRows, moved: _Bits) -> Iterator[workers.Columns]:
         """Each record that is swapped, with its partner and the level, level after level."""
         yield {name: np.zeros(0, dtype=np.int64) for name in (ROW, PARTNER, LEVEL)}
-        for level, area in enumerate(self.mechanism.levels):
+        for level, area in enumerate(self.levels):
             risky = self._risky(records, level, moved)
             if risky is None:
                 continue
-            above = self.mechanism.levels[:level]
-            pools = [self._pools(records, (*above, *profile), area, risky) for profile in self.mechanism.similar]
+            above = self.levels[:level]
+            pools = [self._pools(records, (*above, *profile), area, risky) for profile in self.similar]
             ordered = self._ordered(records, area, risky, pools)
             for batch in ordered.batches(0, len(ordered), TAKEN):
                 pairs = np.asarray(self._drawn(batch, pools, moved), dtype=np.int64).reshape(-1, 2)
@@ -253,11 +255,11 @@ class SortedTargetedSwap:
 
     def _risky(self, records: sorting.PlacedRows, level: int, moved: _Bits) -> _Bits | None:
         """The records of small cells that have not moved; None where there are none."""
-        packing = self._packing((*self.mechanism.levels[: level + 1], *self.mechanism.risk), "cell")
+        packing = self._packing((*self.levels[: level + 1], *self.risk), "cell")
         rows = self.sorter.sorted(self._spread(records, packing), by=packing.columns)
         risky, found = _Bits(len(records)), False
         for runs in runs_of(rows, packing.columns, ROW):
-            for part, _ in _inside(rows, runs, runs.sizes < self.mechanism.k):
+            for part, _ in _inside(rows, runs, runs.sizes < self.k):
                 small = part[ROW][~moved.of(part[ROW])]
                 found |= bool(len(small))
                 risky.add_all(small)

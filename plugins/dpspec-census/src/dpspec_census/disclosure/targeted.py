@@ -213,7 +213,10 @@ class TargetedSwapping(DisclosureControl):
 
         self.check(space)
         self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
-        swap = SortedTargetedSwap(attributes=attributes, mechanism=self, run=run, sorter=sorter, tries=TRIES)
+        swap = SortedTargetedSwap(
+            attributes=attributes, levels=self.levels, risk=self.risk, k=self.k, similar=self.similar, run=run, sorter=sorter,
+            tries=TRIES,
+        )  # fmt: skip
         return sorting.SortedRelease(attributes=attributes, batches=swap.swap(batches))
 
     def release_households_sorted(

@@ -15,7 +15,7 @@ import attrs
 from dpspec.base.lazy import late_module
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import domain_of
-from dpspec.grammar.tables import Codes, Table, compact
+from dpspec.grammar.tables import Codes, Table, compact, signed
 from dpspec.grammar.workers import Columns
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class Packing:
             key = codes[group[0].name].astype(np.int64)
             for attribute in group[1:]:
                 key *= attribute.size
-                key += codes[attribute.name]
+                key += signed(codes[attribute.name])
             found[name] = key
         return found
 

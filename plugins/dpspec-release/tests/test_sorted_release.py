@@ -231,6 +231,20 @@ def test_workers_and_partitions_do_not_change_a_byte_of_other_swaps(tmp_path, sm
     assert expected == released(path, folder, tmp_path / "out", workers="processes")
 
 
+@pytest.mark.parametrize("of", [spec, risky, targeted])
+def test_an_attribute_of_very_many_categories_is_released(tmp_path, request, of):
+    """Its codes are unsigned numbers of 64 bits, which ended a release with an error of numpy."""
+    path, first = of(tmp_path), 5 * 10**17
+    text = path.read_text().replace("count = 5 ", "count = 1000000000000000000 ")
+    path.write_text(text.replace(f"count = {AGES} ", "count = 1000000000000000000 "), encoding="utf-8")
+    rows = [(region, county, str(first + int(age)), sex) for region, county, age, sex in people(ages=AGES)]
+    as_file(tmp_path / "in.csv", rows)
+    files, report, _ = released(path, tmp_path / "in.csv", tmp_path / "expected")
+    request.getfixturevalue("small")
+    again, other, _ = released(path, tmp_path / "in.csv", tmp_path / "out")
+    assert (files, report["kept"]) == (again, other["kept"])
+
+
 @pytest.mark.parametrize(("workers", "parts"), [("threads", 2), pytest.param("processes", 200, marks=pytest.mark.slow)])
 def test_neither_workers_nor_partitions_change_a_byte(tmp_path, small, workers, parts):
     path = spec(tmp_path, "derangement-swapping", BY_AGE)

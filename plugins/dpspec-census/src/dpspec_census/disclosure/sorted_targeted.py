@@ -171,11 +171,13 @@ class _Pools:
 
     def _shrunk(self, area: int, start: int, held: int, moved: _Bits) -> tuple[int, int]:
         """Take those that have moved out of a pool; the number of those that are left, and of those in other areas."""
-        kept = fitting = 0
+        seen = kept = fitting = 0
         for part in self._parts(start, held):
             still = ~moved.of(part[ROW])
             left = {name: column[still] for name, column in part.items()}
-            self.members.replace(start + kept, left)
+            if kept < seen or not still.all():
+                self.members.replace(start + kept, left)
+            seen += len(still)
             kept += len(left[ROW])
             fitting += int(np.count_nonzero(left[AREA] != area))
         return kept, fitting

@@ -377,6 +377,15 @@ def test_too_many_strata_are_refused_before_anything_is_drawn(tmp_path, monkeypa
     assert "sorting the table and its strata take at least 1" in message  # ten strata
 
 
+def test_bits_of_records_are_memory_of_a_targeted_swap(tmp_path, monkeypatch, small):
+    """Two for each record, which is known before the table is read."""
+    as_file(tmp_path / "in.parquet", people(ages=AGES))
+    monkeypatch.setattr(engine, "_most_records", lambda _: 1 << 40)
+    monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("the table was read"))
+    message = wrong(targeted(tmp_path), tmp_path / "in.parquet", tmp_path / "out", memory=1 << 38)
+    assert "sorting the table takes at least 276 GB" in message
+
+
 @define
 class OtherRates(DerangementSwapping):
     """A class that selects by other rates, and states nothing about tables that are larger than memory."""

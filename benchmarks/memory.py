@@ -79,6 +79,7 @@ SWAPS = {
     "permutation-swapping": 'type = "permutation-swapping"\nmatch = ["region", "area"]',
     "derangement-swapping": 'type = "derangement-swapping"\nmatch = ["region"]',
     "pair-swapping": 'type = "pair-swapping"\nmatch = []',
+    "risk-swapping": 'type = "risk-swapping"\nmatch = ["region"]\nrate = [{ where = "unique in match x held", rate = "3/4" }]',
 }
 """Strata that are all smaller than a piece in memory, for tables of up to a billion records, and strata that are larger."""
 SWAP = 'swap = ["age"]\nswap_rate = "1/2"\nunit = "person"'

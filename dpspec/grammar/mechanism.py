@@ -506,13 +506,33 @@ class ReleasesHouseholdsSorted(Protocol):
     def release_households_sorted(
         self, batches: Iterable[Table], attributes: tuple[Attribute, ...], space: DatasetSpace, run: Run, sorter: Sorter
     ) -> SortedHouseholds:
-        """The released records in the order of the release, without their members; see `ReleasesSorted.release_sorted`."""
+        """The released records in the order of the release, without their members; see `ReleasesSorted.release_sorted`.
+
+        Args:
+            batches: the records of the table in their order, each with its members; read once.
+            attributes: the columns of the records.
+            space: the dataset space.
+            run: what the mechanism draws and works with.
+            sorter: sorts what memory does not hold.
+        """
 
 
 def releases_households_sorted(mechanism: Mechanism) -> bool:
     """Whether the class of a mechanism states that it releases records with members that are larger than memory by sorting."""
     stated = isinstance(mechanism, ReleasesHouseholdsSorted) and states_itself(mechanism, "release_households_sorted")
     return stated and not mechanism.resumable
+
+
+@runtime_checkable
+class KeepsOrder(Protocol):
+    """A mechanism that says whether records, and their members, are released in the order of the table; optional."""
+
+    keeps_order: bool
+
+
+def keeps_order(mechanism: Mechanism) -> bool:
+    """Whether a mechanism states that records, and their members, are released in the order of the table."""
+    return isinstance(mechanism, KeepsOrder) and mechanism.keeps_order
 
 
 @runtime_checkable

@@ -15,7 +15,7 @@ import attrs
 from dpspec.base.lazy import late_module
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.table_counts import domain_of
-from dpspec.grammar.tables import Codes, Table, compact
+from dpspec.grammar.tables import Codes, Table, compact, signed
 from dpspec.grammar.workers import Columns
 
 if TYPE_CHECKING:
@@ -54,6 +54,30 @@ class SortedRows(ABC):
         return (self.between(first, min(first + size, end)) for first in range(begin, end, size))
 
 
+class PlacedRows(ABC):
+    """Rows outside of memory in the order in which they were written down, of which any can be read, and replaced."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def at(self, place: int) -> tuple[int, ...]:
+        """One row."""
+
+    @abstractmethod
+    def between(self, begin: int, end: int) -> Columns:
+        """The rows from one place to before another one, in memory."""
+
+    @abstractmethod
+    def replace(self, begin: int, rows: Columns) -> None:
+        """Write other rows over those from one place on, as many as they are."""
+
+    @abstractmethod
+    def forget(self) -> None:
+        """Give back the room that the rows take; they cannot be read any more."""
+
+
 class Sorter(ABC):
     """Sorts rows that come in batches; memory does not hold all of them."""
 
@@ -69,6 +93,15 @@ class Sorter(ABC):
     @abstractmethod
     def counted(self, rows: Iterable[Columns], count: str) -> SortedRows:
         """The different rows in ascending order of all their columns, with the number of each in a column `count`."""
+
+    @abstractmethod
+    def placed(self, rows: Iterable[Columns], columns: Sequence[str]) -> PlacedRows:
+        """All rows in the order in which they come.
+
+        Args:
+            rows: batches of equally long columns of signed 64-bit integers.
+            columns: the names of the columns.
+        """
 
 
 @attrs.frozen(kw_only=True)
@@ -113,7 +146,7 @@ class Packing:
             key = codes[group[0].name].astype(np.int64)
             for attribute in group[1:]:
                 key *= attribute.size
-                key += codes[attribute.name]
+                key += signed(codes[attribute.name])
             found[name] = key
         return found
 

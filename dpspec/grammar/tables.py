@@ -51,6 +51,15 @@ def compact(codes: npt.ArrayLike, size: int) -> Codes:
     return np.asarray(codes, dtype=np.min_scalar_type(max(size - 1, 0)))
 
 
+def signed(codes: Codes) -> Codes:
+    """Codes that can be added to numbers of 64 bits: numpy makes decimals of unsigned numbers of 64 bits next to signed ones.
+
+    >>> (np.zeros(1, dtype=np.int64) + signed(compact([2**60 + 1], 2**61))).tolist()
+    [1152921504606846977]
+    """
+    return codes.view(np.int64) if codes.dtype == np.uint64 else codes
+
+
 @attrs.frozen(kw_only=True, eq=False)
 class Table(Countable):
     """Records in columns.
@@ -173,7 +182,7 @@ class Table(Countable):
                 found, most = _dense(found), len(self)
             if most * size > _MOST_NUMBERED:
                 codes, size = _dense(codes), len(self)
-            found, most = found * size + codes, most * size
+            found, most = found * size + signed(codes), most * size
         return _dense(found)
 
     def records(self) -> Iterator[tuple[str, ...]]:
@@ -535,7 +544,7 @@ def number_cells(codes: Mapping[str, Codes], attributes: Sequence[Attribute], si
     numbers = np.zeros(size, dtype=np.int64)
     for attribute in attributes:
         numbers *= attribute.size
-        numbers += codes[attribute.name]
+        numbers += signed(codes[attribute.name])
     return numbers
 
 

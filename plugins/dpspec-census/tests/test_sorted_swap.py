@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
+import sys
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 from dpspec_census import sorted_swap
 from dpspec_census.sorted_swap import SortedSwap
-from dpspec_census.stratum import KEYS, Algorithm, exchanged, unordered
+from dpspec_census.stratum import KEYS, Algorithm, RecordRates, UniqueRates, exchanged, unordered
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 from dpspec.base.randomness import PlacedRandomness, SeededRandomness
@@ -44,12 +47,12 @@ def table(attributes, records, seed, most=None):
     return Table(attributes=attributes, codes=codes)
 
 
-def swapped(given, scheme, rates, how, draws, *, size, run=None):
+def swapped(given, scheme, rates, how, draws, *, size, run=None, own=None):
     """The released codes from sorted records, and what was found of the strata."""
     sorter = MemorySorter()
     run = run or workers.Run(source=SeededRandomness(0))
     swap = SortedSwap(
-        attributes=given.attributes, scheme=scheme, rates=rates, run=run, draws=draws, sorter=sorter, how=how
+        attributes=given.attributes, scheme=scheme, rates=rates, run=run, draws=draws, sorter=sorter, how=how, own=own
     )
     batches = [given.slice(begin, min(begin + size, len(given))) for begin in range(0, len(given), size)]
     batches.insert(1, given.slice(0, 0))
@@ -59,9 +62,9 @@ def swapped(given, scheme, rates, how, draws, *, size, run=None):
     return {a.name: np.concatenate([t.codes[a.name] for t in tables]).tolist() for a in given.attributes}, strata
 
 
-def in_memory(given, scheme, rates, how, draws):
+def in_memory(given, scheme, rates, how, draws, own=None):
     run = workers.Run(source=SeededRandomness(0))
-    found, selected = exchanged(given, scheme, rates, run, draws, how=how)
+    found, selected = exchanged(given, scheme, rates, run, draws, how=how, own=own)
     return {name: column.tolist() for name, column in unordered(found, SeededRandomness(0)).codes.items()}, selected
 
 
@@ -94,6 +97,55 @@ def test_the_records_are_those_of_the_swap_in_memory(monkeypatch, name, how):
         assert found == expected
         assert strata.selected == selected
         assert strata.sizes.sum() == records
+
+
+def rates_of_rows(given, scheme, own):
+    """The rate of each row, record by record: how often its stratum with what it holds, or all of it, occurs."""
+    held = [a.name for a in given.attributes if a.name not in scheme.swap]
+    rows = [[tuple(int(given.codes[name][row]) for name in names) for row in range(len(given))]
+            for names in (held, [*held, *scheme.swap])]  # fmt: skip
+    seen = [Counter(each) for each in rows]
+    of_row = [
+        next((place for place, whole in enumerate(own.whole) if seen[whole][rows[whole][row]] == 1), len(own.whole))
+        for row in range(len(given))
+    ]
+    return RecordRates(rates=own.rates, of_row=np.asarray(of_row, dtype=np.int64))
+
+
+@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("how", [Algorithm.DERANGE, Algorithm.PERMUTE])
+def test_unique_records_have_their_own_rates(monkeypatch, name, how):
+    """Also where all records are unique or none is, in any batch or stratum."""
+    attributes, match, swap = TABLES[name]
+    scheme, kinds = SwapScheme(match=match, swap=swap, unit="person"), set()
+    for seed, records, piece, rows, most, own, rate in (
+        (1, 200, 400, 64, 6, ("1/2", "1/3"), "1/4"), (2, 200, 30, 10, 6, ("9/10", "1/100"), "1/2"),
+        (3, 200, 1, 2, 40, ("1/3", "2/3"), "1/5"), (4, 1, 1, 2, 6, ("1", "1"), "1/2"), (5, 2, 1, 2, 6, ("1/2", "1/2"), "1/2"),
+        (6, 90, 3, 4, 6, ("1", "1/2"), "1"), (7, 90, 30, 90, 6, ("0", "1/2"), "0"), (8, 150, 20, 7, 1, ("1/2", "1/3"), "1/4"),
+    ):  # fmt: skip
+        monkeypatch.setattr(sorting, "PIECE", piece)
+        monkeypatch.setattr(sorted_swap, "ROWS", rows)
+        given, rates = table(attributes, records, seed, most=most), Rates(default=Fraction(rate), own={2: Fraction(1, 3)})
+        for whole in ((False, True), (True, False)):
+            unique = UniqueRates(rates=(*map(Fraction, own), None), whole=whole, members=False)
+            of_rows, draws = rates_of_rows(given, scheme, unique), SeededRandomness(seed).placed()
+            kinds |= {*of_rows.of_row.tolist()}
+            found, strata = swapped(given, scheme, rates, how, draws, size=37, own=unique)
+            assert (found, strata.selected) == in_memory(given, scheme, rates, how, draws, of_rows)
+    assert kinds >= {0, 2}
+
+
+def test_a_selection_is_drawn_again_as_often_as_it_takes(monkeypatch):
+    """One unique record that is nearly always selected, and others that are nearly never; a recursion ended with an error."""
+    monkeypatch.setattr(sorting, "PIECE", 1)
+    scheme, rates = SwapScheme(match=("a",), swap=("b",), unit="person"), Rates(default=Fraction(1, 10**9), own={})
+    given = Table(attributes=(A, B, C), codes={name: np.asarray([0, 0, 0]) for name in "ab"} | {"c": np.asarray([0, 0, 1])})
+    own = UniqueRates(rates=(Fraction(2999, 3000), None), whole=(False,), members=False)
+    of_rows, draws = rates_of_rows(given, scheme, own), SeededRandomness(7).placed()
+    found, strata = swapped(given, scheme, rates, Algorithm.DERANGE, draws, size=3, own=own)
+    assert (found, strata.selected) == in_memory(given, scheme, rates, Algorithm.DERANGE, draws, of_rows)
+    assert sum(1 for _ in itertools.takewhile(lambda stream: draws.bernoulli_at(Fraction(2999, 3000), stream, np.asarray([2]))[0],
+                                              itertools.count())) > sys.getrecursionlimit()  # fmt: skip
 
 
 @pytest.mark.parametrize("how", Algorithm)
@@ -171,6 +223,6 @@ def test_rows_that_are_not_sorted_are_refused(monkeypatch):
 def test_equal_neighbours_are_found_across_batches(monkeypatch, words, differ):
     monkeypatch.setattr(sorted_swap, "ROWS", 2)
     column = np.asarray(words, dtype=np.uint64)
-    assert all(sorted_swap._differ(MemoryRows({"word0": column}), ["word0"])) is differ
+    assert sorted_swap.all_differ(MemoryRows({"word0": column}), ["word0"]) is differ
     both = MemoryRows({"word0": column, "word1": np.arange(5, dtype=np.uint64)})
-    assert all(sorted_swap._differ(both, ["word0", "word1"]))
+    assert sorted_swap.all_differ(both, ["word0", "word1"])

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from dpspec_census import sorted_swap
-from dpspec_census.swapping import PermutationSwapping
+from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_release import draw as engine, households, kept as keeping
 from dpspec_release.write import write, write_utility
 from dpspec_tables import formats
@@ -23,7 +23,7 @@ from dpspec.base.errors import DpspecError
 from dpspec.grammar import sorting
 from dpspec.grammar.mechanism import Kept
 from dpspec.grammar.tables import Members, Table
-from dpspec.plugin import Attribute
+from dpspec.plugin import Attribute, define
 from tests import swaps
 
 pytestmark = pytest.mark.usefixtures("unverified")
@@ -62,6 +62,15 @@ def given(folder, count=200, suffix=".csv"):
         path = folder / f"{name}{suffix}"
         {".csv": frame.write_csv, ".parquet": frame.write_parquet, ".arrow": frame.write_ipc}[suffix](path)
     return folder
+
+
+def by_risk(folder, algorithm):
+    """A swap with rates by risk: households are compared with their persons. Of those without any, some are equal."""
+    path = swaps.spec(folder, mechanism="risk-swapping", rate="1/3")
+    unique = (("", "1/2"), (" x swapped", "1"))
+    rates = [f'{{ where = "unique in match x held{more}", rate = "{rate}" }}' for more, rate in unique]
+    path.write_text(f'{path.read_text()}rate = [{", ".join(rates)}]\nalgorithm = "{algorithm}"\n', encoding="utf-8")
+    return path
 
 
 def in_parts(folder, parts, suffix):
@@ -117,6 +126,72 @@ def test_the_release_is_that_of_the_swap_in_memory(tmp_path, monkeypatch, reques
     monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
     assert expected == released(path, folder, tmp_path / "one", suffix=suffix)
     assert expected == released(path, in_parts(folder, 4, suffix), tmp_path / "four", suffix=suffix)
+
+
+@pytest.mark.parametrize(("algorithm", "suffix"), [("derangement", ".csv"), ("permutation", ".parquet")])
+def test_a_swap_by_risk_is_that_in_memory(tmp_path, monkeypatch, request, algorithm, suffix):
+    """What a household holds is the multiset of its persons, in whatever order the file has them."""
+    path, folder = by_risk(tmp_path, algorithm), given(tmp_path / "in", suffix=suffix)
+    expected = released(path, folder, tmp_path / "expected", suffix=suffix)
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    assert expected == released(path, in_parts(folder, 4, suffix), tmp_path / "four", suffix=suffix)
+
+
+def targeted(folder):
+    """A targeted swap of blocks, then of counties with their blocks; persons stay in the order of their file."""
+    text = swaps.spec(folder, mechanism="targeted-swapping").read_text().split("[multiverse]")[0]
+    path = folder / "targeted.dpspec.toml"
+    path.write_text(f"""{text}[multiverse]
+invariants = [
+  {{ type = "marginal", unit = "household", attributes = ["block"] }},
+  {{ type = "marginal", unit = "person", attributes = ["sex", "age"] }},
+]
+[input_divergence]
+type = "hamming"
+unit = "household"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "targeted-swapping"
+levels = ["county", "block"]
+risk = ["tenure"]
+k = 3
+""", encoding="utf-8")
+    space = 'household = [\n  { name = "tenure", count = 40 },'
+    path.write_text(path.read_text().replace("household = [", space, 1), encoding="utf-8")
+    return path
+
+
+def with_tenure(folder):
+    """A further column of the households, that few of them agree in."""
+    for file in folder.glob("households.*"):
+        frame = {".csv": pl.read_csv, ".parquet": pl.read_parquet}[file.suffix](file)
+        frame = frame.with_columns(pl.Series("tenure", [lot % 37 for lot in range(len(frame))]))
+        {".csv": frame.write_csv, ".parquet": frame.write_parquet}[file.suffix](file)
+    return folder
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_targeted_swap_is_that_in_memory(tmp_path, monkeypatch, request, suffix):
+    """Also the order of households and persons, which is kept."""
+    path, folder = targeted(tmp_path), with_tenure(given(tmp_path / "in", suffix=suffix))
+    in_parts(folder, 4, suffix)
+    expected = released(path, folder, tmp_path / "expected", suffix=suffix)
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    assert expected == released(path, folder, tmp_path / "four", suffix=suffix)
+
+
+def test_a_swap_by_risk_of_households_without_persons_is_refused_before_anything_is_drawn(tmp_path, monkeypatch, small):
+    path, folder = by_risk(tmp_path, "permutation"), given(tmp_path / "in")
+    monkeypatch.setattr(engine, "PER_RECORD", 1 << 60)
+    monkeypatch.setattr(engine, "spilling", lambda *_: pytest.fail("something was sorted"))
+    alone = tmp_path / "alone.csv"
+    pl.read_csv(folder / "households.csv").drop("household_id").write_csv(alone)
+    assert "has records without members: give households together with their persons" in wrong(path, alone, tmp_path / "out")
 
 
 @pytest.mark.parametrize("workers", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
@@ -287,11 +362,22 @@ def test_too_little_memory_and_a_missing_library_are_told_before_the_table_is_re
     assert "table larger than memory" in wrong(path, folder, tmp_path / "out")
 
 
+@define
+class OtherRates(DerangementSwapping):
+    """A class that selects by other rates, and states nothing about households that are larger than memory."""
+
+    name = "other-rates"
+
+    def records_by_rate(self, table, space):
+        return None
+
+
 def test_a_class_that_selects_otherwise_states_nothing_about_households(tmp_path, monkeypatch, small):
     folder = given(tmp_path / "in", suffix=".parquet")
-    path = swaps.spec(tmp_path, mechanism="risk-swapping")
-    rates = 'swap_rate = "1/2"\nrate = [{ where = "unique in match x held", rate = "3/4" }]'
-    path.write_text(path.read_text().replace('swap_rate = "1/2"', rates))
+    path = swaps.spec(tmp_path)
+    found = read(path)
+    mechanism = OtherRates(match=("county",), swap=("block",), swap_rate="1/2")
+    monkeypatch.setitem(globals(), "read", lambda _: attrs.evolve(found, mechanism=mechanism))
     monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("the table was read"))
     assert "holds the whole table" in wrong(path, folder, tmp_path / "out", memory=engine.MEMORY_OF_PROCESS)
 

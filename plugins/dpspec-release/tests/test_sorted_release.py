@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 import pytest
 from dpspec_census import sorted_swap
+from dpspec_census.disclosure import sorted_targeted
 from dpspec_census.swapping import DerangementSwapping, PermutationSwapping
 from dpspec_release import draw as engine, kept as keeping
 from dpspec_release.write import write, write_utility
@@ -56,6 +57,36 @@ swap = ["county"]
 swap_rate = "1/3"
 unit = "person"
 """
+RISK = """\
+rate = [
+  {{ where = "unique in match x held", rate = "{held}" }},
+  {{ where = "unique in match x held x swapped", rate = "3/4" }},
+]
+algorithm = "{algorithm}"
+"""
+TARGETED = """\
+[multiverse]
+invariants = [
+  { type = "marginal", attributes = ["region"] },
+  { type = "marginal", attributes = ["county"] },
+  { type = "marginal", attributes = ["age", "sex"] },
+]
+[input_divergence]
+type = "symmetric-difference"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "inf"
+[mechanism]
+type = "targeted-swapping"
+levels = ["region", "county"]
+risk = ["age"]
+k = 2
+similar = [["sex", "age"], ["sex"]]
+unit = "person"
+"""
+AGES = 60
+"""So many ages that some records are unique."""
 BY_REGION, BY_AGE = {"match": '"region"', "rest": '"age", "sex"'}, {"match": '"region", "age"', "rest": '"sex"'}
 KINDS = ("permutation-swapping", "derangement-swapping", "pair-swapping")
 CONFIDENTIAL = ["lock", "placed.json", "utility.json", "utility.svg"]
@@ -74,6 +105,8 @@ def small(monkeypatch):
     monkeypatch.setattr(engine, "PER_RECORD", 1 << 60)
     monkeypatch.setattr(sorting, "PIECE", 60)
     monkeypatch.setattr(sorted_swap, "ROWS", 50)
+    monkeypatch.setattr(sorted_targeted, "ROWS", 50)
+    monkeypatch.setattr(sorted_targeted, "TAKEN", 20)
 
 
 def spec(folder, kind="permutation-swapping", by=BY_REGION):
@@ -82,10 +115,27 @@ def spec(folder, kind="permutation-swapping", by=BY_REGION):
     return path
 
 
-def people(count=300, seed=3):
+def risky(folder, by=BY_REGION, algorithm="derangement", held="1/2"):
+    """A swap by risk, of a space with so many ages that some records are unique."""
+    path = folder / "risk.dpspec.toml"
+    text = SPEC.format(kind="risk-swapping", **by) + RISK.format(algorithm=algorithm, held=held)
+    path.write_text(text.replace("count = 5", f"count = {AGES}"), encoding="utf-8")
+    return path
+
+
+def targeted(folder):
+    """A targeted swap of counties, then again inside regions, in the space of `risky`."""
+    path = folder / "targeted.dpspec.toml"
+    text = SPEC.format(kind="targeted-swapping", match='"region"', rest='"age", "sex"').split("[multiverse]")[0]
+    text = text.replace("count = 5", f"count = {AGES}")
+    path.write_text(f"{text}{TARGETED}", encoding="utf-8")
+    return path
+
+
+def people(count=300, seed=3, ages=5):
     lot = random.Random(seed)
     counties = [lot.choice(["n1", "n2", "s1", "s1"]) for _ in range(count)]
-    return [({"n": "north", "s": "south"}[c[0]], c, str(lot.randrange(5)), lot.choice("fm")) for c in counties]
+    return [({"n": "north", "s": "south"}[c[0]], c, str(lot.randrange(ages)), lot.choice("fm")) for c in counties]
 
 
 def as_file(path, rows):
@@ -140,6 +190,59 @@ def test_the_release_is_that_of_the_swap_in_memory(tmp_path, monkeypatch, reques
     assert expected == released(path, tmp_path / f"whole{suffix}", tmp_path / "one")
     folder = partitioned(tmp_path / "in", people(), 7, suffix)
     assert expected == released(path, folder, tmp_path / "seven", suffix=suffix)
+
+
+@pytest.mark.spread(2, slow=2)
+@pytest.mark.parametrize(("algorithm", "held"), [("derangement", "1/2"), ("permutation", "1")])
+@pytest.mark.parametrize(("by", "suffix"), [(BY_REGION, ".csv"), (BY_AGE, ".parquet")], ids=["by region", "by age"])
+def test_a_swap_by_risk_is_that_in_memory(tmp_path, monkeypatch, request, algorithm, held, by, suffix):
+    """The rate of a record depends on all records of its stratum, wherever they are."""
+    path, rows = risky(tmp_path, by, algorithm, held), people(ages=AGES)
+    as_file(tmp_path / f"whole{suffix}", rows)
+    expected = released(path, tmp_path / f"whole{suffix}", tmp_path / "expected")
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    assert expected == released(path, tmp_path / f"whole{suffix}", tmp_path / "one")
+    folder = partitioned(tmp_path / "in", rows, 7, suffix)
+    assert expected == released(path, folder, tmp_path / "seven", suffix=suffix, workers="threads")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_targeted_swap_is_that_in_memory(tmp_path, monkeypatch, request, suffix):
+    """Who is swapped depends on all records before, and the invariants hold the attributes that move."""
+    path, rows = targeted(tmp_path), people(ages=AGES)
+    as_file(tmp_path / f"whole{suffix}", rows)
+    expected = released(path, tmp_path / f"whole{suffix}", tmp_path / "expected")
+    request.getfixturevalue("small")
+    monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the whole table was read"))
+    folder = partitioned(tmp_path / "in", rows, 7, suffix)
+    assert expected == released(path, folder, tmp_path / "seven", suffix=suffix, workers="threads")
+    as_file(tmp_path / f"kept{suffix}", rows)
+    assert expected[0] != {f"released{suffix}": hashlib.sha256((tmp_path / f"kept{suffix}").read_bytes()).hexdigest()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("of", [risky, targeted])
+def test_workers_and_partitions_do_not_change_a_byte_of_other_swaps(tmp_path, small, of):
+    path = of(tmp_path)
+    as_file(tmp_path / "whole.parquet", people(ages=AGES))
+    expected = released(path, tmp_path / "whole.parquet", tmp_path / "expected", suffix=".csv")
+    folder = partitioned(tmp_path / "in", people(ages=AGES), 200, ".csv")
+    assert expected == released(path, folder, tmp_path / "out", workers="processes")
+
+
+@pytest.mark.parametrize("of", [spec, risky, targeted])
+def test_an_attribute_of_very_many_categories_is_released(tmp_path, request, of):
+    """Its codes are unsigned numbers of 64 bits, which ended a release with an error of numpy."""
+    path, first = of(tmp_path), 5 * 10**17
+    text = path.read_text().replace("count = 5 ", "count = 1000000000000000000 ")
+    path.write_text(text.replace(f"count = {AGES} ", "count = 1000000000000000000 "), encoding="utf-8")
+    rows = [(region, county, str(first + int(age)), sex) for region, county, age, sex in people(ages=AGES)]
+    as_file(tmp_path / "in.csv", rows)
+    files, report, _ = released(path, tmp_path / "in.csv", tmp_path / "expected")
+    request.getfixturevalue("small")
+    again, other, _ = released(path, tmp_path / "in.csv", tmp_path / "out")
+    assert (files, report["kept"]) == (again, other["kept"])
 
 
 @pytest.mark.parametrize(("workers", "parts"), [("threads", 2), pytest.param("processes", 200, marks=pytest.mark.slow)])
@@ -274,6 +377,15 @@ def test_too_many_strata_are_refused_before_anything_is_drawn(tmp_path, monkeypa
     assert "sorting the table and its strata take at least 1" in message  # ten strata
 
 
+def test_bits_of_records_are_memory_of_a_targeted_swap(tmp_path, monkeypatch, small):
+    """Two for each record, which is known before the table is read."""
+    as_file(tmp_path / "in.parquet", people(ages=AGES))
+    monkeypatch.setattr(engine, "_most_records", lambda _: 1 << 40)
+    monkeypatch.setattr(formats.PolarsFormat, "batches", lambda *_: pytest.fail("the table was read"))
+    message = wrong(targeted(tmp_path), tmp_path / "in.parquet", tmp_path / "out", memory=1 << 38)
+    assert "sorting the table takes at least 276 GB" in message
+
+
 @define
 class OtherRates(DerangementSwapping):
     """A class that selects by other rates, and states nothing about tables that are larger than memory."""
@@ -310,7 +422,8 @@ def test_a_table_that_changes_between_checking_and_drawing_is_refused(tmp_path, 
     assert "changed while it was read" in wrong(spec(tmp_path), folder, tmp_path / "out", stage=meanwhile)
 
 
-def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small):
+@pytest.mark.parametrize("of", [spec, risky])
+def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small, of):
     as_file(tmp_path / "in.csv", people())
     out = tmp_path / "out"
     swap, seen = sorted_swap.swap_kernel, []
@@ -324,8 +437,28 @@ def test_an_interrupted_release_leaves_nothing(tmp_path, monkeypatch, small):
 
     monkeypatch.setattr(sorted_swap, "swap_kernel", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        released(spec(tmp_path, by=BY_AGE), tmp_path / "in.csv", out)
+        released(of(tmp_path, by=BY_AGE), tmp_path / "in.csv", out)
     assert seen == [(0o700, True)] * 2
+    assert not out.exists()
+    assert not out.with_name("out.confidential").exists()
+
+
+@pytest.mark.parametrize("problem", [KeyboardInterrupt, ReleaseError("--memory", "does not suffice")])
+def test_a_targeted_swap_that_ends_early_leaves_nothing(tmp_path, monkeypatch, small, problem):
+    as_file(tmp_path / "in.csv", people(ages=AGES))
+    out, draw, seen = tmp_path / "out", sorted_targeted._Pools.draw, []
+
+    def ends(*given):
+        files = [*(out.with_name("out.confidential") / "spill").iterdir()]
+        seen.append({stat.S_IMODE(file.stat().st_mode) for file in files if file.name.startswith("rows") and not file.suffix})
+        if len(seen) == 3:
+            raise problem
+        return draw(*given)
+
+    monkeypatch.setattr(sorted_targeted._Pools, "draw", ends)
+    with pytest.raises(problem if isinstance(problem, type) else type(problem)):
+        released(targeted(tmp_path), tmp_path / "in.csv", out)
+    assert seen == [{0o600}] * 3
     assert not out.exists()
     assert not out.with_name("out.confidential").exists()
 

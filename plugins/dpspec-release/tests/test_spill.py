@@ -118,7 +118,7 @@ def test_an_interruption_that_the_library_notices_is_one(tmp_path):
             raise RuntimeError("Query interrupted")
 
     with pytest.raises(KeyboardInterrupt), spill.spilling(tmp_path / "spill", MEMORY):
-        spill.SpillSorter(spill.duckdb(), Interrupted(), MEMORY).sorted([rows(3)], ("few",))
+        spill.SpillSorter(spill.duckdb(), Interrupted(), MEMORY, tmp_path).sorted([rows(3)], ("few",))
     with pytest.raises(RuntimeError, match="other"), spill.spilling(tmp_path / "spill", MEMORY):
         raise RuntimeError("other")
     assert not (tmp_path / "spill").exists()
@@ -133,3 +133,52 @@ def test_without_the_library_one_line_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "duckdb", None)
     with pytest.raises(MissingLibraryError, match=r'pip install "dpspec-release\[spill\]", or give --memory'):
         spill.duckdb()
+
+
+# --- rows by place --------------------------------------------------------------------------------
+
+
+def test_rows_by_place_are_read_and_replaced(tmp_path):
+    """As columns in memory are; numbers have 64 bits with a sign."""
+    random = np.random.default_rng(1)
+    given = {name: random.integers(-(1 << 63), (1 << 63) - 1, 1000, endpoint=True) for name in "ab"}
+    given["a"][:2] = [-(1 << 63), (1 << 63) - 1]
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        parts = [{name: given[name][begin : begin + 300] for name in "ba"} for begin in (0, 300, 600, 900, 1200)]
+        found = sorter.placed(parts, ("a", "b"))
+        empty = sorter.placed([], ("c",))
+        assert (len(found), len(empty), len(empty.between(0, 0)["c"])) == (1000, 0, 0)
+        for _ in range(50):
+            begin, end = sorted(random.integers(0, 1001, 2).tolist())
+            other = {name: random.integers(0, 9, end - begin) for name in "ab"}
+            found.replace(begin, other)
+            for name in "ab":
+                given[name][begin:end] = other[name]
+            place = int(random.integers(0, 1000))
+            assert found.at(place) == tuple(int(given[name][place]) for name in "ab")
+            assert all(np.array_equal(found.between(begin, 1000)[name], given[name][begin:]) for name in "ab")
+        assert len(found) == 1000
+        with pytest.raises(ValueError, match="rows 990 to 1001 of 1000"):
+            found.between(990, 1001)
+        assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "spill").glob("rows?")} == {0o600}
+        found.forget()
+        assert len([*(tmp_path / "spill").glob("rows?")]) == 1
+    assert not (tmp_path / "spill").exists()
+
+
+def test_a_full_disk_is_reported_for_rows_by_place(tmp_path, monkeypatch):
+    class Full:
+        def __getattr__(self, name):
+            raise OSError(28, "No space left on device")
+
+        def close(self):
+            pass
+
+    with spill.spilling(tmp_path / "spill", MEMORY) as sorter:
+        found = sorter.placed([{"a": np.arange(3)}], ("a",))
+        found.close()
+        monkeypatch.setattr(found, "_file", Full())
+        for failing in (lambda: found.replace(3, {"a": np.arange(3)}), lambda: found.at(0)):
+            with pytest.raises(ReleaseError, match="has no room"):
+                failing()
+    assert not (tmp_path / "spill").exists()

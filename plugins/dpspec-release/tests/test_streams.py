@@ -71,7 +71,8 @@ QUERIES = """queries = [
   ] },
 ]"""
 SWAP = 'type = "permutation-swapping"\nmatch = ["region"]\nswap = ["county"]\nswap_rate = "1/2"\nunit = "person"'
-RISK = f"{SWAP.replace('permutation', 'risk')}\nrate = [{{ where = \"unique in match x held\", rate = \"3/4\" }}]"
+TOP = 'type = "top-coding"\ncolumn = "age"\ntop = "3"\nunit = "person"'
+"""It holds the whole table."""
 COUNTY = '{ type = "marginal", attributes = ["county"] }'
 COUNTS_BY_AGE = '{ type = "geometric", ratio = "1/2", queries = [{ type = "marginal", attributes = ["age"] }] }'
 FEW_OF_THE_NORTH = (
@@ -890,19 +891,19 @@ def test_a_table_that_changes_while_it_is_read_is_refused(tmp_path, change):
 
 
 def test_a_whole_table_that_does_not_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
-    path = spec(tmp_path, RISK)
+    path = spec(tmp_path, TOP)
     as_file(tmp_path / "in.parquet", people())
     monkeypatch.setattr(engine, "given_table", lambda *_: pytest.fail("the table was read"))
     options, registry = engine.Options(memory=200_000_000, unverified=True), installed().registry
     with pytest.raises(ReleaseError) as caught:
         engine.draw(read(path), str(tmp_path / "in.parquet"), registry, tmp_path / "out", options)
-    refused = "--memory: is 200 MB, and the mechanism risk-swapping holds the whole table, which takes at least 251 MB: "
+    refused = "--memory: is 200 MB, and the mechanism top-coding holds the whole table, which takes at least 251 MB: "
     assert str(caught.value).startswith(f"{refused}give --memory 251MB or more, or ")
     assert not (tmp_path / "out").exists()
 
 
 def test_a_table_of_unknown_size_is_refused_while_it_is_read(tmp_path, monkeypatch):
-    path, registry = spec(tmp_path, RISK), installed().registry
+    path, registry = spec(tmp_path, TOP), installed().registry
     as_file(tmp_path / "in.csv", people())
     monkeypatch.setattr(formats, "BATCH", 50)
     read_so_far = []
@@ -915,7 +916,7 @@ def test_a_table_of_unknown_size_is_refused_while_it_is_read(tmp_path, monkeypat
 
 
 def test_what_fits_is_released(tmp_path):
-    path, registry = spec(tmp_path, RISK), installed().registry
+    path, registry = spec(tmp_path, TOP), installed().registry
     as_file(tmp_path / "in.parquet", people())
     options = engine.Options(memory=engine.MEMORY_OF_PROCESS + 400 * 4, unverified=True, seed=1)  # four columns of one byte
     assert len(engine.draw(read(path), str(tmp_path / "in.parquet"), registry, tmp_path / "out", options).given) == 400

@@ -36,7 +36,7 @@ from dpspec.plugin import (
     late_module,
     tables,
 )
-from dpspec_census.stratum import RecordRates, StratumCells, derangements
+from dpspec_census.stratum import RecordRates, StratumCells, UniqueRates, derangements, held_members
 from dpspec_census.swap_constant import SwapConstant
 from dpspec_census.swap_pair import Swap
 from dpspec_census.swapping import Swapping
@@ -159,7 +159,8 @@ class RiskSwapping(Swapping):
         return "derange" if self.algorithm == "derangement" else "permute"
 
     def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
-        if blocks.MEMBERS in self.scheme().rest(space) and (not isinstance(table, Table) or table.members is None):
+        members = table.members if isinstance(table, Table) else getattr(table, "inside", None)
+        if blocks.MEMBERS in self.scheme().rest(space) and members is None:
             raise _no_members()
 
     def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates:
@@ -170,6 +171,16 @@ class RiskSwapping(Swapping):
             alike = _kinds(table, kinds[self.rate[place].where])
             chosen[np.bincount(alike)[alike] == 1] = place
         return RecordRates(rates=(*(one.rate for one in self.rate), None), of_row=chosen)
+
+    def unique_rates(self, space: DatasetSpace) -> UniqueRates:
+        return UniqueRates(
+            rates=(*(one.rate for one in self.rate), None),
+            whole=tuple(one.where == CELL for one in self.rate),
+            members=blocks.MEMBERS in self.scheme().rest(space),
+        )
+
+    release_sorted = Swapping.by_sorting
+    release_households_sorted = Swapping.households_by_sorting
 
 
 def _kinds(table: Table, names: Sequence[str]) -> Integers:
@@ -187,13 +198,5 @@ def _held(table: Table) -> Integers:
     """A number for each record, the same where records hold the same multiset of members."""
     if table.members is None:
         raise _no_members()
-    members, owner = table.members.table, table.members.owner
-    kinds = members.kinds([a.name for a in members.attributes])
-    ends = np.cumsum(np.bincount(owner, minlength=len(table)))
-    kinds = kinds[np.lexsort((kinds, owner))]
     known: dict[bytes, int] = {}
-    begins = (ends - np.diff(ends, prepend=0)).tolist()
-    numbers = (
-        known.setdefault(kinds[begin:end].tobytes(), len(known)) for begin, end in zip(begins, ends.tolist(), strict=True)
-    )
-    return np.fromiter(numbers, dtype=np.int64, count=len(table))
+    return np.fromiter((known.setdefault(members, len(known)) for members in held_members(table)), np.int64, count=len(table))

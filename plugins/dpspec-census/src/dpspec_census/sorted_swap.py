@@ -14,12 +14,16 @@ A library sorts; here are the passes over what it has sorted:
 
 4. All records are sorted by all of their columns, which is the order of a release.
 
+Where unique records have rates of their own, all records are sorted by their values before: a record is unique if it differs from
+the one before and the one after it. Its rate is written down next to its row.
+
 Held are one piece, and a few numbers of each stratum. A draw belongs to a row or to a stratum, so that the same records are
 released as in memory.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
@@ -28,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from dpspec.plugin import Attribute, Table, errors, late_module, randomness, sorting, tables, workers
-from dpspec_census.stratum import CYCLES, KEYS, SELECT, Algorithm, swap_kernel
+from dpspec_census.stratum import CYCLES, KEYS, KIND, SELECT, Algorithm, UniqueRates, held_members, swap_kernel
 from dpspec_census.swap_budget import Rates, SwapScheme
 
 if TYPE_CHECKING:
@@ -42,6 +46,8 @@ else:
 ROWS = 1 << 18
 """Rows that are read at a time; an even number, since pairs are not divided."""
 STRATUM, ROW, COUNT, WORD = "stratum", sorting.ROW, "count", "word"
+HELD = ("members0", "members1", "members2", "members3")
+"""The columns of the SHA-256 of the members of a record, which are the same where records hold the same members."""
 
 
 @attrs.define
@@ -73,6 +79,7 @@ class SortedSwap:
         draws: the randomness of this run.
         sorter: sorts what memory does not hold.
         how: what is done with the selected records.
+        own: the rates of unique records; None where these have that of their stratum.
     """
 
     attributes: tuple[Attribute, ...]
@@ -82,6 +89,7 @@ class SortedSwap:
     draws: randomness.PlacedRandomness
     sorter: sorting.Sorter
     how: Algorithm
+    own: UniqueRates | None = None
 
     def swap(self, batches: Iterable[Table]) -> tuple[Iterator[Table], SwappedStrata]:
         """The swapped records, sorted by all of their columns, in batches that are read once."""
@@ -105,7 +113,7 @@ class SortedSwap:
         while True:
             drawn = ({WORD: order.words(len(piece[ROW])), **piece} for piece in by_row.batches(0, len(by_row), ROWS))
             found = self.sorter.sorted(drawn, by=(WORD,))
-            if all(_differ(found, (WORD,))):
+            if all_differ(found, (WORD,)):
                 by_row.forget()
                 return found, strata
             found.forget()
@@ -118,7 +126,13 @@ class SortedSwap:
     def _spread_out(self, batches: Iterable[Table]) -> tuple[sorting.SortedRows, SwappedStrata]:
         """All records by stratum and row, and the strata."""
         sizes = tables.CellCounter([a for name in self.scheme.match for a in self.attributes if a.name == name])
-        rows = self.sorter.sorted(self._spread(batches, sizes), by=(STRATUM, ROW))
+        spread = self._spread(batches, sizes)
+        if self.own is None:
+            rows = self.sorter.sorted(spread, by=(STRATUM, ROW))
+        else:
+            by_value = self.sorter.sorted(spread, by=(STRATUM, *self._compared(whole=True)))
+            rows = self.sorter.sorted(self._with_kinds(by_value, self.own), by=(STRATUM, ROW))
+            by_value.forget()
         names, counts = sizes.counts().occurring()
         return rows, SwappedStrata(names, counts, np.zeros(len(names), dtype=np.bool_))
 
@@ -142,8 +156,29 @@ class SortedSwap:
             sizes.add(keys)
             row = np.arange(done, done + len(batch), dtype=np.int64)
             packed = {**self._columns["rest"].packed(batch.codes), **self._columns["swap"].packed(batch.codes)}
-            yield {STRATUM: keys, ROW: row, **packed}
+            held = _digests(batch) if self.own is not None and self.own.members else {}
+            yield {STRATUM: keys, ROW: row, **packed, **held}
             done += len(batch)
+
+    def _compared(self, *, whole: bool) -> tuple[str, ...]:
+        """The columns in which records of a stratum are compared.
+
+        Args:
+            whole: whether what is swapped is compared, too; it comes last.
+        """
+        held = HELD if self.own is not None and self.own.members else ()
+        return (*self._columns["rest"].columns, *held, *(self._columns["swap"].columns if whole else ()))
+
+    def _with_kinds(self, by_value: sorting.SortedRows, own: UniqueRates) -> Iterator[workers.Columns]:
+        """The records with the rate that each has, from records that are sorted by their strata and what is compared."""
+        for begin in range(0, len(by_value), ROWS):
+            end, first = min(begin + ROWS, len(by_value)), max(begin - 1, 0)
+            part = by_value.between(first, min(end + 1, len(by_value)))
+            kind = np.full(len(part[ROW]), len(own.rates) - 1, dtype=np.int64)
+            for place, whole in reversed([*enumerate(own.whole)]):
+                kind[_alone(part, (STRATUM, *self._compared(whole=whole)))] = place
+            columns = {**{name: column for name, column in part.items() if name not in HELD}, KIND: kind}
+            yield {name: column[begin - first : end - first] for name, column in columns.items()}
 
     def _whole(self, columns: workers.Columns) -> workers.Columns:
         """The columns of all of a record, from those of its stratum and of its parts."""
@@ -181,7 +216,8 @@ class SortedSwap:
         self, rows: sorting.SortedRows, strata: SwappedStrata, ends: npt.NDArray[np.int64], pieces: Sequence[tuple[int, int]]
     ) -> Iterator[workers.Columns]:
         """The swapped records of pieces of whole strata."""
-        kernel = partial(swap_kernel, rates=self.rates, source=self.draws, how=self.how)
+        own = None if self.own is None else self.own.rates
+        kernel = partial(swap_kernel, rates=self.rates, source=self.draws, how=self.how, own=own)
         under_way: deque[workers.Columns] = deque()
 
         def parts() -> Iterator[workers.Columns]:
@@ -193,7 +229,7 @@ class SortedSwap:
                 starts = ends[first:last] - strata.sizes[first:last] - begin
                 strata.varied[first:last] = self._varied(piece, starts, strata.sizes[first:last])
                 under_way.append(piece)
-                yield {STRATUM: piece[STRATUM], ROW: piece[ROW]}
+                yield {name: piece[name] for name in (STRATUM, ROW, *(() if own is None else (KIND,)))}
 
         for drawn in self.run.workers.map(kernel, parts()):
             piece = under_way.popleft()
@@ -226,7 +262,9 @@ class SortedSwap:
         for batch in rows.batches(begin, end, ROWS):
             for column in (*self._columns["rest"].columns, *self._columns["swap"].columns):
                 strata.varied[place] |= bool((batch[column] != first[column][0]).any())
-        stratum = _Selection(rows=rows, begin=begin, end=end, rate=rate, draws=self.draws)
+        own = (None,) if self.own is None else self.own.rates
+        selected = tuple(rate if one is None else one for one in own)
+        stratum = _Selection(rows=rows, begin=begin, end=end, rates=selected, draws=self.draws)
         if self.how is Algorithm.DERANGE:
             stratum = stratum.redrawn()
         swap, rest = self._columns["swap"].columns, (STRATUM, *self._columns["rest"].columns, *((ROW,) if with_rows else ()))
@@ -302,7 +340,7 @@ class _Selection:
     Args:
         rows: all records, sorted.
         begin, end: those of the stratum.
-        rate: p.
+        rates: p, or those of which each record has the one of its kind.
         draws: the randomness of this run.
         stream: the stream of the coins.
     """
@@ -310,19 +348,30 @@ class _Selection:
     rows: sorting.SortedRows
     begin: int
     end: int
-    rate: Fraction
+    rates: tuple[Fraction, ...]
     draws: randomness.PlacedRandomness
     stream: int = SELECT
 
     def batches(self) -> Iterator[tuple[workers.Columns, npt.NDArray[np.bool_]]]:
         """The records by row, and which are selected."""
         for batch in self.rows.batches(self.begin, self.end, ROWS):
-            yield batch, self.draws.bernoulli_at(self.rate, self.stream, batch[ROW])
+            yield batch, self._chosen(batch)
+
+    def _chosen(self, batch: workers.Columns) -> npt.NDArray[np.bool_]:
+        if len(self.rates) == 1:
+            return self.draws.bernoulli_at(self.rates[0], self.stream, batch[ROW])
+        chosen = np.zeros(len(batch[ROW]), dtype=np.bool_)
+        for place, rate in enumerate(self.rates):
+            having = np.flatnonzero(batch[KIND] == place)
+            chosen[having] = self.draws.bernoulli_at(rate, self.stream, batch[ROW][having])
+        return chosen
 
     def redrawn(self) -> _Selection:
-        """The selection, drawn again where it is one record."""
-        selected = sum(int(np.count_nonzero(chosen)) for _, chosen in self.batches())
-        return self if selected != 1 else attrs.evolve(self, stream=self.stream + 1).redrawn()
+        """The selection, drawn again as long as it is one record."""
+        found = self
+        while sum(int(np.count_nonzero(chosen)) for _, chosen in found.batches()) == 1:
+            found = attrs.evolve(found, stream=found.stream + 1)
+        return found
 
     def ordered(self, sorter: sorting.Sorter, columns: Sequence[str]) -> sorting.SortedRows:
         """The selected records in a uniform order: that of the words of their rows, with further words where some are equal.
@@ -334,7 +383,7 @@ class _Selection:
         while True:
             words = [f"word{place}" for place in range(len(streams))]
             found = sorter.sorted(self._with_words(dict(zip(words, streams, strict=True)), columns), by=words)
-            if all(_differ(found, words)):
+            if all_differ(found, words):
                 return found
             found.forget()
             streams.append(randomness.deeper(streams[-1]))
@@ -346,11 +395,30 @@ class _Selection:
             yield {**words, **selected}
 
 
-def _differ(found: sorting.SortedRows, columns: Sequence[str]) -> Iterator[bool]:
-    """Whether neighbours differ in some of the columns, piece by piece."""
-    for begin in range(0, len(found), ROWS):
-        part = found.between(begin, min(begin + ROWS + 1, len(found)), columns)
-        equal = np.ones(max(len(part[columns[0]]) - 1, 0), dtype=np.bool_)
-        for name in columns:
-            equal &= part[name][1:] == part[name][:-1]
-        yield not equal.any()
+def _digests(batch: Table) -> workers.Columns:
+    """The columns of the SHA-256 of the members of each record."""
+    digests = b"".join(hashlib.sha256(members).digest() for members in held_members(batch))
+    return dict(zip(HELD, np.frombuffer(digests, dtype=np.int64).reshape(-1, len(HELD)).T.copy(), strict=True))
+
+
+def _alone(part: workers.Columns, columns: Sequence[str]) -> npt.NDArray[np.bool_]:
+    """Which rows differ from the one before and the one after them."""
+    alone = np.ones(len(part[ROW]), dtype=np.bool_)
+    changes = changed(part, columns)
+    alone[1:] &= changes
+    alone[:-1] &= changes
+    return alone
+
+
+def changed(part: workers.Columns, columns: Iterable[str]) -> npt.NDArray[np.bool_]:
+    """Which rows but the first one differ from the one before in some of the columns."""
+    changes = np.zeros(max(len(next(iter(part.values()))) - 1, 0), dtype=np.bool_)
+    for name in columns:
+        changes |= part[name][1:] != part[name][:-1]
+    return changes
+
+
+def all_differ(found: sorting.SortedRows, columns: Sequence[str]) -> bool:
+    """Whether neighbours differ in some of the columns."""
+    parts = (found.between(begin, min(begin + ROWS + 1, len(found)), columns) for begin in range(0, len(found), ROWS))
+    return all(changed(part, columns).all() for part in parts)

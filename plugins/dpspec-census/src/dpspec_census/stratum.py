@@ -281,9 +281,39 @@ class RecordRates:
     of_row: Indices
 
 
+@attrs.frozen(kw_only=True)
+class UniqueRates:
+    """Rates of the records that no other record of their stratum agrees with.
+
+    Args:
+        rates: the rates of unique records, and None in the end for that of the stratum; a record has the first one that it meets.
+        whole: for each rate but the last one, whether records are compared in all of their values, or in what they hold.
+        members: whether records hold members, which are compared as well.
+    """
+
+    rates: tuple[Fraction | None, ...]
+    whole: tuple[bool, ...]
+    members: bool
+
+
+def held_members(table: Table) -> Iterator[bytes]:
+    """The members of each record in order, as text: the same text where records hold the same multiset of members."""
+    if table.members is None:
+        return
+    members, owner = table.members.table, table.members.owner
+    columns = list(sorting.Packing(attributes=members.attributes, name="member").packed(members.codes).values())
+    order = np.lexsort([*reversed(columns), owner])
+    kinds = np.stack([column[order] for column in columns], axis=1) if columns else np.zeros((len(owner), 1), dtype=np.int64)
+    ends = np.cumsum(np.bincount(owner, minlength=len(table))).tolist()
+    for begin, end in zip([0, *ends], ends, strict=False):
+        yield kinds[begin:end].tobytes()
+
+
 SELECT, KEYS, CYCLES = 0, 1 << 16, 2 << 16
 """The streams of the selection (one for each time that it is drawn), of the order, and of the lengths of cycles."""
 
+KIND = "kind"
+"""The column of which rate a record has, where records have rates of their own."""
 PART = 1 << 22
 """Records of a part, about; a larger stratum is a part of its own."""
 
@@ -311,10 +341,10 @@ def exchanged(
         table.attribute(name)
     if not len(table):  # such as an empty sample: nothing is selected
         return table, 0
-    kernel = partial(swap_kernel, rates=rates, source=draws, how=how, own=own)
+    kernel = partial(swap_kernel, rates=rates, source=draws, how=how, own=None if own is None else own.rates)
     columns = {name: table.codes[name].copy() for name in scheme.swap}
     done = selected = 0
-    for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts)):
+    for drawn in run.workers.map(kernel, _parts(table, scheme, run.workers.parts, own)):
         for name, column in columns.items():
             column[drawn["row"]] = table.codes[name][drawn["giver"]]
         selected += len(drawn["row"])
@@ -323,11 +353,12 @@ def exchanged(
     return table.replace(columns), selected
 
 
-def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[workers.Columns]:
-    """Whole strata, dealt out in order to parts of about equal size; each with the records' strata and rows."""
+def _parts(table: Table, scheme: SwapScheme, least: int, own: RecordRates | None) -> Iterator[workers.Columns]:
+    """Whole strata, dealt out in order to parts of about equal size; the columns are those that `swap_kernel` reads."""
     keys, parts = table.key(scheme.match), max(least, -(-len(table) // PART))
     if parts == 1:
-        yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64)}
+        kinds = {} if own is None else {KIND: own.of_row}
+        yield {"stratum": keys, "row": np.arange(len(table), dtype=np.int64), **kinds}
         return
     _, stratum, sizes = tables.ranked(keys)
     of_stratum = (np.cumsum(sizes) - sizes) // -(-len(table) // parts)
@@ -338,33 +369,36 @@ def _parts(table: Table, scheme: SwapScheme, least: int) -> Iterator[workers.Col
     for begin, end in zip(ends - np.diff(ends, prepend=0), ends, strict=True):
         rows = order[begin:end]
         if rows.size:
-            yield {"stratum": keys[rows], "row": rows}
+            yield {"stratum": keys[rows], "row": rows, **({} if own is None else {KIND: own.of_row[rows]})}
 
 
 def swap_kernel(
-    part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, how: Algorithm, own: RecordRates | None = None
+    part: workers.Columns, *, rates: Rates, source: randomness.PlacedRandomness, how: Algorithm,
+    own: Sequence[Fraction | None] | None = None,
 ) -> workers.Columns:  # fmt: skip
     """Which record gets whose swap values, in a part that holds whole strata.
 
     Args:
-        part: `stratum`, a number for each record's stratum, and `row`, its row in the table.
+        part: `stratum`, a number for each record's stratum, and `row`, its row in the table; `kind`, which of its own rates the
+            record has, where there are such rates.
+        own: the rates of single records; None means that of the stratum.
 
     Returns:
         `row` and `giver`: the rows of the selected records, and of those whose values they get; `seen`, the records of the part.
     """
-    rows, keys, derange = part["row"], part["stratum"], how is Algorithm.DERANGE
+    rows, keys, kind, derange = part["row"], part["stratum"], part.get(KIND), how is Algorithm.DERANGE
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows)
-        rows, keys = rows[order], keys[order]
+        rows, keys, kind = rows[order], keys[order], None if kind is None else kind[order]
     names, stratum, sizes = tables.ranked(keys)
     chosen = np.zeros(len(rows), dtype=np.bool_)
-    for rate, having in rates.classes(names) if own is None else ():
+    for rate, having in rates.classes(names) if own is None or kind is None else ():
         strata = having & (sizes > 1) if derange else having
         eligible = slice(None) if strata.all() else np.flatnonzero(strata[stratum])
         chosen[eligible] = source.selected_at(rate, SELECT, rows[eligible], stratum[eligible], single=not derange)
-    if own is not None:
-        kinds = [(rate, own.of_row[rows] == place) for place, rate in enumerate(own.rates) if rate is not None]
-        others = own.of_row[rows] == own.rates.index(None)
+    if own is not None and kind is not None:
+        kinds = [(rate, kind == place) for place, rate in enumerate(own) if rate is not None]
+        others = kind == own.index(None)
         kinds += [(rate, others & having[stratum]) for rate, having in rates.classes(names)]
         chosen = _selected(kinds, rows, stratum, sizes, source, redraws=derange)
     places = np.flatnonzero(chosen)

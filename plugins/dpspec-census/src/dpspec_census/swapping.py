@@ -51,6 +51,7 @@ from dpspec_census.stratum import (
     Algorithm,
     RecordRates,
     StratumCells,
+    UniqueRates,
     derangement_probability,
     derangement_weights,
     exchanged,
@@ -468,12 +469,16 @@ class Swapping(Mechanism):
         columns, draws = tables.CountedTable(attributes=attributes, records=0, found={}), run.source.placed()
         swap = SortedSwap(
             attributes=attributes, scheme=self.scheme(), rates=self.rates_of(columns), run=run, draws=draws, sorter=sorter,
-            how=Algorithm(self.algorithm_of_release),
+            how=Algorithm(self.algorithm_of_release), own=self.unique_rates(space),
         )  # fmt: skip
         return swap, draws, columns
 
     def records_by_rate(self, table: Table, space: DatasetSpace) -> RecordRates | None:
         """Which rows of a table have a rate of their own; None where rates are those of strata."""
+        return None
+
+    def unique_rates(self, space: DatasetSpace) -> UniqueRates | None:
+        """The rates of `records_by_rate` for any table; None where rates are those of strata."""
         return None
 
     @property

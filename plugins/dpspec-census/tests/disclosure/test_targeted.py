@@ -21,7 +21,8 @@ from dpspec.base.errors import IncompatibleBlocksError, NotEnumerableError, Para
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.tables import Table
+from dpspec.grammar.sorting import Packing
+from dpspec.grammar.tables import Table, compact
 from dpspec.laws.law import FiniteLaw
 from dpspec.verifier.entry import verify_claim
 
@@ -237,3 +238,16 @@ def test_kinds_of_many_categories():
     table = Table(attributes=attributes, codes={"place": np.array([1 << 59, 5, 1 << 59]), "age": np.array([1, 1, 1])})
     assert table.kinds(["age", "place"]).tolist() == [1, 0, 1]
     assert table.kinds([]).tolist() == [0, 0, 0]
+
+
+def test_kinds_of_codes_without_a_sign():
+    """Codes above 2^32 are held as unsigned numbers of 64 bits. They became decimals, so that neighbours were the same kind."""
+    attributes = (Attribute(name="age", count=3), Attribute(name="place", count=1 << 60))
+    places = [(1 << 59) + 1, (1 << 59) + 2, (1 << 59) + 1]
+    table = Table(attributes=attributes, codes={"age": compact([1, 1, 1], 3), "place": compact(places, 1 << 60)})
+    assert table.codes["place"].dtype == np.uint64
+    assert table.kinds(["age", "place"]).tolist() == table.kinds(["place"]).tolist() == [0, 1, 0]
+    assert table.key(["age", "place"]).tolist() == [(1 << 60) + place for place in places]
+    packing = Packing(attributes=attributes, name="key")
+    assert packing.packed(table.codes)["key0"].tolist() == [(1 << 60) + place for place in places]
+    assert packing.codes(packing.packed(table.codes))["place"].tolist() == places

@@ -708,7 +708,11 @@ def _read(  # noqa: PLR0917 - one table with all that says how it is read
     wanted = None
     if plan is not None:
         wanted = plan.counted if plan.strata is None else (*plan.counted, plan.strata)
-        return count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
+        counted = count_cells(sources[0], wanted, lambda rows: options.progress(rows, 0), workers)
+        if len(sources) == 1:
+            return counted
+        columns = tuple(a for one in sources for a in one.attributes)
+        return attrs.evolve(counted, inside=tables.CountedTable(attributes=columns, records=0, found={}))  # not counted yet
     if len(sources) == 1 and not mechanism.resumable:
         wanted = counts_wanted(mechanism, document.spec, unit, sources[0].attributes)
     if wanted is not None:
@@ -937,6 +941,7 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
     invariants, of_persons = (tuple(one for one in tables if one not in large) for tables in (known, inside))
     counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
     held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + len(sources) * memory_of_batches(len(columns))
+    held += grammar.memory_of_run(mechanism, sum(map(_most_records, sources)), spec.space)
     needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + memory_of_counts(of_persons, columns)) + held
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")
@@ -1053,7 +1058,7 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
             path.touch(mode=0o600)
         with spilling(folder, memory) as sorter:
             if len(sources) > 1:
-                joined = JoinedHouseholds.of(sources, space, sorter)
+                joined = JoinedHouseholds.of(sources, space, sorter, in_order=grammar.keeps_order(mechanism))
                 of_both = HouseholdRelease(
                     mechanism=mechanism,
                     space=space,

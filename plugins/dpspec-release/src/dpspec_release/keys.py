@@ -13,7 +13,7 @@ import attrs
 import numpy as np
 import numpy.typing as npt
 
-from dpspec.plugin import Table
+from dpspec.plugin import Table, tables
 from dpspec.plugin.releases import Members, ranked
 
 Numbers = npt.NDArray[np.int64]
@@ -48,7 +48,7 @@ class RecordKeys:
         if self.radix * size >= _LIMIT:
             codes, size = _ranks(codes)
         self.keys *= size
-        self.keys += codes
+        self.keys += tables.signed(codes)
         self.radix *= size
 
 

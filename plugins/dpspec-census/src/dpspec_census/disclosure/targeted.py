@@ -21,13 +21,14 @@ uniform among those that do; after a number of refusals the fitting ones are lis
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
 from dpspec.plugin import (
+    Attribute,
     Claim,
     Dataset,
     DatasetSpace,
@@ -45,7 +46,9 @@ from dpspec.plugin import (
     exact,
     grammar,
     late_module,
+    sorting,
     tables,
+    workers,
 )
 from dpspec_census.disclosure.tables import PUBLISHED, DisclosureControl, small_space
 from dpspec_census.swap_budget import SwapScheme
@@ -98,6 +101,7 @@ class TargetedSwapping(DisclosureControl):
     """
 
     name: ClassVar[str] = "targeted-swapping"
+    keeps_order: ClassVar[bool] = True
 
     levels: Annotated[tuple[str, ...], Items(Text(), least=1)]
     risk: Annotated[tuple[str, ...], Items(Text(), least=1)]
@@ -195,6 +199,52 @@ class TargetedSwapping(DisclosureControl):
 
         self.check(space)
         return swapped(self.rows_of(table, space), self, source)
+
+    def release_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedRelease:
+        """The same of a table that is larger than memory (`ReleasesSorted.release_sorted`)."""
+        from dpspec_census.disclosure.sorted_targeted import SortedTargetedSwap
+
+        self.check(space)
+        self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
+        swap = SortedTargetedSwap(
+            attributes=attributes, levels=self.levels, risk=self.risk, k=self.k, similar=self.similar, run=run, sorter=sorter,
+            tries=TRIES,
+        )  # fmt: skip
+        return sorting.SortedRelease(attributes=attributes, batches=swap.swap(batches))
+
+    def release_households_sorted(
+        self,
+        batches: Iterable[Table],
+        attributes: tuple[Attribute, ...],
+        space: DatasetSpace,
+        run: workers.Run,
+        sorter: sorting.Sorter,
+    ) -> sorting.SortedHouseholds:
+        """The same of households with persons (`ReleasesHouseholdsSorted.release_households_sorted`)."""
+        released = self.release_sorted(batches, attributes, space, run, sorter)
+        packing = sorting.Packing(attributes=attributes, name="whole")
+
+        def numbered() -> Iterator[workers.Columns]:
+            done = 0
+            for batch in released.batches:
+                yield {sorting.ROW: np.arange(done, done + len(batch), dtype=np.int64), **packing.packed(batch.codes)}
+                done += len(batch)
+
+        rows = sorter.sorted(numbered(), by=(sorting.ROW,))
+        return sorting.SortedHouseholds(attributes=attributes, packing=packing, rows=rows)
+
+    def memory_of_run(self, records: int, space: DatasetSpace) -> int:
+        """The bits that are held of each record."""
+        from dpspec_census.disclosure.sorted_targeted import BITS
+
+        return BITS * records // 8
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
         """All columns but the levels, and each level by itself."""

@@ -524,18 +524,6 @@ def releases_households_sorted(mechanism: Mechanism) -> bool:
 
 
 @runtime_checkable
-class KeepsOrder(Protocol):
-    """A mechanism that says whether records, and their members, are released in the order of the table; optional."""
-
-    keeps_order: bool
-
-
-def keeps_order(mechanism: Mechanism) -> bool:
-    """Whether a mechanism states that records, and their members, are released in the order of the table."""
-    return isinstance(mechanism, KeepsOrder) and mechanism.keeps_order
-
-
-@runtime_checkable
 class ReleasesCells(Protocol):
     """A mechanism that releases numbers for the cells of tables of counts, each from what is read of its own cell; optional.
 

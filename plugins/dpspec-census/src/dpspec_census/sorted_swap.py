@@ -110,13 +110,7 @@ class SortedSwap:
             ({ROW: piece[ROW], **self._whole(piece)} for piece in self._released(rows, strata, with_rows=True)), by=(ROW,)
         )
         rows.forget()
-        while True:
-            drawn = ({WORD: order.words(len(piece[ROW])), **piece} for piece in by_row.batches(0, len(by_row), ROWS))
-            found = self.sorter.sorted(drawn, by=(WORD,))
-            if all_differ(found, (WORD,)):
-                by_row.forget()
-                return found, strata
-            found.forget()
+        return shuffled(by_row, order, self.sorter), strata
 
     @property
     def packing(self) -> sorting.Packing:
@@ -321,6 +315,17 @@ class SortedSwap:
                 places = np.searchsorted(ends, np.arange(begin, min(begin + ROWS, int(ends[-1]))), side="right")
                 yield Table(attributes=self.attributes, codes=whole.codes({name: rows[name][places] for name in whole.columns}))
         released.forget()
+
+
+def shuffled(rows: sorting.SortedRows, order: randomness.Randomness, sorter: sorting.Sorter) -> sorting.SortedRows:
+    """Rows in the order of `Randomness.permutation`; those that are given are forgotten."""
+    while True:
+        drawn = ({WORD: order.words(len(batch[ROW])), **batch} for batch in rows.batches(0, len(rows), ROWS))
+        found = sorter.sorted(drawn, by=(WORD,))
+        if all_differ(found, (WORD,)):
+            rows.forget()
+            return found
+        found.forget()
 
 
 def _pieces(ends: npt.NDArray[np.int64], most: int) -> Iterator[tuple[int, int]]:

@@ -75,7 +75,9 @@ def test_the_records_are_those_of_the_swap_in_memory(monkeypatch, name, skewed):
         found, following = by_sorting(mechanism, space, given, seed)
         assert found == {name: column.tolist() for name, column in expected.codes.items()}
         assert following.tolist() == source.words(2).tolist()
-        changed += any(found[name] != given.codes[name].tolist() for name in found)
+        ordered = list(zip(*found.values(), strict=True))
+        assert ordered == sorted(ordered), "the order of the table shows where a record came from"
+        changed += ordered != sorted(zip(*(given.codes[name].tolist() for name in found), strict=True))
     assert bool(changed) is (name != "none is risky")
 
 

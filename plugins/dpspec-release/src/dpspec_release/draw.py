@@ -1058,7 +1058,7 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
             path.touch(mode=0o600)
         with spilling(folder, memory) as sorter:
             if len(sources) > 1:
-                joined = JoinedHouseholds.of(sources, space, sorter, in_order=grammar.keeps_order(mechanism))
+                joined = JoinedHouseholds.of(sources, space, sorter)
                 of_both = HouseholdRelease(
                     mechanism=mechanism,
                     space=space,

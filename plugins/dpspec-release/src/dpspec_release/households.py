@@ -2,8 +2,7 @@
 
 1. The identifiers of households and persons are sorted, and each person gets the row of its household.
 2. The mechanism releases the households. Persons are not drawn, and follow theirs: from its row to its place in the release.
-3. The persons of the release are sorted by the places of their households, then by all of their columns; or, where a release
-   keeps the order of the table, as they were in it.
+3. The persons of the release are sorted by the places of their households, then by all of their columns.
 
 So both released files have the bytes of the release in memory. All that is kept, and the tables of persons with the attributes of
 their households, are compared batch by batch: a batch is some households with all of their persons. Identifiers are numbers.
@@ -48,19 +47,6 @@ _TIE = Attribute(name=HOUSEHOLD_ID, count=1 << 62)
 """Identifiers as a column of whole numbers."""
 
 
-_MOST_NARROW = 1 << 30
-"""Rows of fewer households have 32 bits in memory (`table_files`). They are written so where the order of a table is kept."""
-
-
-class _NarrowNumbers(tables.NumberRange):
-    """Numbers that are written in 32 bits."""
-
-    __slots__ = ()
-
-    def numbers_of(self, codes: tables.Codes) -> Any:
-        return super().numbers_of(codes).astype(np.int32)
-
-
 class _Forward:
     """Sorted rows that are read once, in the order of a column.
 
@@ -95,26 +81,16 @@ class JoinedHouseholds:
         person: the columns of a person.
         persons: the persons by the row of their household (`ROW`), in the columns of `packing_of`.
         count: the number of households.
-        in_order: whether persons have their own rows as well (`PERSON`), in whose order they are released.
     """
 
     households: TableSource
     person: tuple[Attribute, ...]
     persons: sorting.SortedRows
     count: int
-    in_order: bool
 
     @classmethod
-    def of(
-        cls, sources: Sequence[TableSource], space: DatasetSpace, sorter: sorting.Sorter, *, in_order: bool
-    ) -> JoinedHouseholds:
+    def of(cls, sources: Sequence[TableSource], space: DatasetSpace, sorter: sorting.Sorter) -> JoinedHouseholds:
         """The households and persons of two sources.
-
-        Args:
-            sources: of the households, and of the persons.
-            space: the dataset space.
-            sorter: sorts what memory does not hold.
-            in_order: whether persons are released in the order of their source.
 
         Raises:
             TableError: as reading them; an identifier that two households share, or that no household has; a household with more
@@ -140,11 +116,10 @@ class JoinedHouseholds:
         households, persons = sorter.sorted(of_households(), by=(ID, ROW)), sorter.sorted(of_persons(), by=(ID,))
         count = len(households)
         names = [one.path.name for one in sources]
-        columns = (PERSON, *packing.columns) if in_order else packing.columns
-        found = sorter.sorted(_with_rows(households, persons, columns, names), by=(ROW,))
+        found = sorter.sorted(_with_rows(households, persons, packing, names), by=(ROW,))
         households.forget()
         persons.forget()
-        joined = cls(households=outer, person=inner.attributes, persons=found, count=count, in_order=in_order)
+        joined = cls(households=outer, person=inner.attributes, persons=found, count=count)
         joined.check_sizes(space)
         return joined
 
@@ -199,16 +174,16 @@ def _identifiers(batch: Table) -> Any:
 
 
 def _with_rows(
-    households: sorting.SortedRows, persons: sorting.SortedRows, columns: Sequence[str], names: Sequence[str]
+    households: sorting.SortedRows, persons: sorting.SortedRows, packing: sorting.Packing, names: Sequence[str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Some columns of the persons, with the rows of their households.
+    """The persons with the rows of their households.
 
     Raises:
         TableError: two households share an identifier, or a person has that of none.
     """
     forward, last, twice, lost = _Forward(persons, ID), -1, list[int](), list[int]()
     shared = strangers = 0
-    yield {ROW: np.zeros(0, dtype=np.int64), **dict.fromkeys(columns, np.zeros(0, dtype=np.int64))}
+    yield {ROW: np.zeros(0, dtype=np.int64), **dict.fromkeys(packing.columns, np.zeros(0, dtype=np.int64))}
     for begin in range(0, len(households), ROWS):
         batch = households.between(begin, min(begin + ROWS, len(households)))
         own = batch[ID]
@@ -221,7 +196,7 @@ def _with_rows(
         alone = theirs[PERSON][own[place] != theirs[ID]]
         strangers += len(alone)
         lost += alone[:1].tolist() if not lost else []
-        yield {ROW: batch[ROW][place], **{name: theirs[name] for name in columns}}
+        yield {ROW: batch[ROW][place], **{name: theirs[name] for name in packing.columns}}
     rest = forward.below(_TIE.size)[PERSON]
     strangers += len(rest)
     lost += rest[:1].tolist() if not lost else []
@@ -285,10 +260,8 @@ class HouseholdRelease:
         if made.attributes != outer or len(made.rows) != self.joined.count:
             rule = "release_households_sorted() must return each household once, with the same columns"
             raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
-        persons, listed = self._moved(made.rows)
+        persons = self._moved(made.rows)
         tie = tables.NumberRange(HOUSEHOLD_ID, 0, max(self.joined.count, 1))
-        is_narrow = self.joined.in_order and self.joined.count < _MOST_NARROW
-        of_person = _NarrowNumbers(HOUSEHOLD_ID, tie.start, tie.stop) if is_narrow else tie
 
         def households() -> Iterator[tuple[int, Table]]:
             for begin in range(0, len(made.rows), ROWS):
@@ -305,23 +278,18 @@ class HouseholdRelease:
                 found = forward.below(begin + len(batch))
                 whole = self.joined.with_persons(batch, found, begin, PLACE)
                 checks.add_after(whole)
-                if listed is None and whole.members is not None and len(whole.members.owner):
-                    yield _tied(whole.members.table, of_person, found[PLACE])
-            packing = packing_of(self.joined.person)
-            for part in () if listed is None else listed.batches(0, len(listed), ROWS):
-                yield _tied(Table(attributes=self.joined.person, codes=packing.codes(part)), of_person, part[PLACE])
+                if whole.members is not None and len(whole.members.owner):
+                    yield _tied(whole.members.table, tie, found[PLACE])
 
         written = tuple(
-            self._written(columns, number, batches, path, formats, notes, asked)
-            for columns, number, batches, path, asked in (
-                (outer, tie, of_households(), paths[0], self.asked[0]),
-                (self.joined.person, of_person, of_persons(), paths[1], ()),
+            self._written(columns, tie, batches, path, formats, notes, asked)
+            for columns, batches, path, asked in (
+                (outer, of_households(), paths[0], self.asked[0]),
+                (self.joined.person, of_persons(), paths[1], ()),
             )
         )
         made.rows.forget()
-        for rows in (persons, listed):
-            if rows is not None:
-                rows.forget()
+        persons.forget()
         kept = checks.found(self.joined.count, len(self.joined.persons), self.mechanism.name)
         self.joined.persons.forget()
         counted = attrs.evolve(written[0].counted, inside=checks.after.table(checks.columns))
@@ -338,10 +306,9 @@ class HouseholdRelease:
             (tie, *columns), tables.regrouped((tie, *columns), batches, size), path, formats, notes, asked
         )  # fmt: skip
 
-    def _moved(self, released: sorting.SortedRows) -> tuple[sorting.SortedRows, sorting.SortedRows | None]:
-        """The persons by the places of their households in the release, and in the order of the table where that is kept."""
+    def _moved(self, released: sorting.SortedRows) -> sorting.SortedRows:
+        """The persons by the places of their households in the release."""
         packing = packing_of(self.joined.person)
-        columns = (PERSON, *packing.columns) if self.joined.in_order else packing.columns
 
         def placed() -> Iterator[Mapping[str, Any]]:
             for begin in range(0, len(released), ROWS):
@@ -351,7 +318,7 @@ class HouseholdRelease:
         places = self.sorter.sorted(placed(), by=(ROW,))
 
         def moved() -> Iterator[Mapping[str, Any]]:
-            yield {PLACE: np.zeros(0, dtype=np.int64), **dict.fromkeys(columns, np.zeros(0, dtype=np.int64))}
+            yield {PLACE: np.zeros(0, dtype=np.int64), **dict.fromkeys(packing.columns, np.zeros(0, dtype=np.int64))}
             forward = _Forward(self.joined.persons, ROW)
             for begin in range(0, len(places), ROWS):
                 batch = places.between(begin, min(begin + ROWS, len(places)))
@@ -359,12 +326,11 @@ class HouseholdRelease:
                     rule = "release_households_sorted() must return each household once"
                     raise PluginContractError(f"mechanism {self.mechanism.name}", rule, "report it to the plugin's author")
                 theirs = forward.below(begin + len(batch[ROW]))
-                yield {PLACE: batch[PLACE][theirs[ROW] - begin], **{name: theirs[name] for name in columns}}
+                yield {PLACE: batch[PLACE][theirs[ROW] - begin], **{name: theirs[name] for name in packing.columns}}
 
         found = self.sorter.sorted(moved(), by=(PLACE, *packing.columns))
-        listed = self.sorter.sorted(moved(), by=(PERSON,)) if self.joined.in_order else None
         places.forget()
-        return found, listed
+        return found
 
 
 def _tied(batch: Table, tie: Attribute, numbers: Any) -> Table:

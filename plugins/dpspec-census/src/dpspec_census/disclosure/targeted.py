@@ -50,7 +50,10 @@ from dpspec.plugin import (
     tables,
     workers,
 )
+from dpspec_census.disclosure.sorted_targeted import BITS, ROWS, SortedTargetedSwap
 from dpspec_census.disclosure.tables import PUBLISHED, DisclosureControl, small_space
+from dpspec_census.sorted_swap import shuffled
+from dpspec_census.stratum import unordered
 from dpspec_census.swap_budget import SwapScheme
 
 if TYPE_CHECKING:
@@ -101,7 +104,6 @@ class TargetedSwapping(DisclosureControl):
     """
 
     name: ClassVar[str] = "targeted-swapping"
-    keeps_order: ClassVar[bool] = True
 
     levels: Annotated[tuple[str, ...], Items(Text(), least=1)]
     risk: Annotated[tuple[str, ...], Items(Text(), least=1)]
@@ -195,10 +197,9 @@ class TargetedSwapping(DisclosureControl):
         return []
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """One swapped table; only the columns `levels` change."""
-
+        """One swapped table; only the columns `levels` change. The order of the records is not that of the given table."""
         self.check(space)
-        return swapped(self.rows_of(table, space), self, source)
+        return unordered(swapped(self.rows_of(table, space), self, source), source)
 
     def release_sorted(
         self,
@@ -209,15 +210,17 @@ class TargetedSwapping(DisclosureControl):
         sorter: sorting.Sorter,
     ) -> sorting.SortedRelease:
         """The same of a table that is larger than memory (`ReleasesSorted.release_sorted`)."""
-        from dpspec_census.disclosure.sorted_targeted import SortedTargetedSwap
+        swap = self._sorted_swap(attributes, space, run, sorter)
+        whole = sorting.Packing(attributes=attributes, name="whole")
+        rows = sorter.sorted((whole.packed(batch.codes) for batch in swap.swap(batches)), by=whole.columns)
 
-        self.check(space)
-        self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
-        swap = SortedTargetedSwap(
-            attributes=attributes, levels=self.levels, risk=self.risk, k=self.k, similar=self.similar, run=run, sorter=sorter,
-            tries=TRIES,
-        )  # fmt: skip
-        return sorting.SortedRelease(attributes=attributes, batches=swap.swap(batches))
+        def released() -> Iterator[Table]:
+            for begin in range(0, max(len(rows), 1), ROWS):
+                batch = rows.between(begin, min(begin + ROWS, len(rows)))
+                yield Table(attributes=attributes, codes=whole.codes(batch))
+            rows.forget()
+
+        return sorting.SortedRelease(attributes=attributes, batches=released())
 
     def release_households_sorted(
         self,
@@ -228,22 +231,29 @@ class TargetedSwapping(DisclosureControl):
         sorter: sorting.Sorter,
     ) -> sorting.SortedHouseholds:
         """The same of households with persons (`ReleasesHouseholdsSorted.release_households_sorted`)."""
-        released = self.release_sorted(batches, attributes, space, run, sorter)
-        packing = sorting.Packing(attributes=attributes, name="whole")
+        swap, packing = self._sorted_swap(attributes, space, run, sorter), sorting.Packing(attributes=attributes, name="whole")
 
         def numbered() -> Iterator[workers.Columns]:
             done = 0
-            for batch in released.batches:
+            for batch in swap.swap(batches):
                 yield {sorting.ROW: np.arange(done, done + len(batch), dtype=np.int64), **packing.packed(batch.codes)}
                 done += len(batch)
 
-        rows = sorter.sorted(numbered(), by=(sorting.ROW,))
+        rows = shuffled(sorter.sorted(numbered(), by=(sorting.ROW,)), run.source, sorter)
         return sorting.SortedHouseholds(attributes=attributes, packing=packing, rows=rows)
+
+    def _sorted_swap(
+        self, attributes: tuple[Attribute, ...], space: DatasetSpace, run: workers.Run, sorter: sorting.Sorter
+    ) -> SortedTargetedSwap:
+        self.check(space)
+        self.rows_of(tables.CountedTable(attributes=attributes, records=0, found={}), space)
+        return SortedTargetedSwap(
+            attributes=attributes, levels=self.levels, risk=self.risk, k=self.k, similar=self.similar, run=run, sorter=sorter,
+            tries=TRIES,
+        )  # fmt: skip
 
     def memory_of_run(self, records: int, space: DatasetSpace) -> int:
         """The bits that are held of each record."""
-        from dpspec_census.disclosure.sorted_targeted import BITS
-
         return BITS * records // 8
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:

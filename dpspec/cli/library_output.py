@@ -11,6 +11,7 @@ A command runs in a child process, which sends its exit code. Code of others tha
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import gc
 import io
@@ -21,7 +22,8 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from types import FrameType
+from typing import Any, NoReturn
 
 from dpspec.base.errors import count, harmless
 
@@ -181,21 +183,21 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     found = LibraryOutput()
     received, sent = os.pipe()
     result, reply = os.pipe()
-    sys.stdout.flush()
-    sys.stderr.flush()
+    _flush()
     waited = {getattr(signal, name) for name in _PASSED_ON}
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*waited, signal.SIGCHLD})
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {*waited, signal.SIGCHLD, signal.SIGUSR1})
     gc.freeze()  # the child would copy what is there, to look for garbage
     child = os.fork()
     if not child:
         os.close(received)
         os.close(result)
+        _count_interruptions()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _end_with_parent()
         _redirect(sent)
         code = work()
         os.write(reply, bytes([code & 0xFF]))
-        sys.exit(code)
+        _end(code)
     os.close(sent)
     os.close(reply)
     drain = _draining(received, found)
@@ -206,7 +208,7 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
                 break
             got = signal.sigwaitinfo({*waited, signal.SIGCHLD})
             if got.si_signo in waited and got.si_code != _BY_KERNEL:
-                os.kill(child, got.si_signo)
+                os.kill(child, signal.SIGUSR1 if got.si_signo == signal.SIGINT else got.si_signo)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     drain.join(_JOINED)
@@ -214,6 +216,38 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     with os.fdopen(result, "rb", 0) as pipe:
         answer = pipe.read(1)
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else answer[0] if answer else None), found
+
+
+def _count_interruptions() -> None:
+    """An interruption of the whole group comes twice, by itself and from the parent, as SIGUSR1: it is one."""
+    if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        return
+    seen = {signal.SIGINT: 0, signal.SIGUSR1: 0}
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        before = max(seen.values())
+        seen[signal.Signals(number)] += 1
+        if max(seen.values()) > before:
+            signal.default_int_handler(signal.SIGINT, frame)
+
+    for number in seen:
+        signal.signal(number, interrupt)
+
+
+def _flush() -> None:
+    """Write what the streams of Python hold back; a process may have no output."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):
+            stream.flush()
+
+
+def _end(code: int) -> NoReturn:
+    """End this process as the interpreter would at the end of its program; whoever called the command goes on in the parent."""
+    threading._shutdown()  # type: ignore[attr-defined]  # the threads that are waited for
+    atexit._run_exitfuncs()
+    _flush()
+    os._exit(code & 0xFF)
 
 
 def _end_with_parent() -> None:

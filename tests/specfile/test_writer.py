@@ -84,14 +84,14 @@ def vector_specs(draw: st.DrawFn) -> PrivacySpec:
             ),
         )
     )
-    table = draw(
-        st.lists(
-            st.tuples(st.one_of(names, st.integers(), st.tuples(names, st.integers())), amounts),
-            min_size=1, max_size=3, unique_by=lambda row: row[0],
-        )
-    )
+    space = BitVectors(length=length)
+    labels = (
+        [label for label, _ in multiverse.universes_by_label] if isinstance(multiverse, ExplicitUniverses)
+        else dict.fromkeys(label for dataset in space.datasets() for label in multiverse.labels(dataset, space))
+    )  # fmt: skip
+    table = [(label, draw(amounts)) for label in labels]
     return PrivacySpec(
-        space=BitVectors(length=length),
+        space=space,
         multiverse=multiverse,
         input_divergence=make("input_divergences", "hamming-ordered", unit="person"),
         output_divergence=make("output_divergences", "d-nor"),

@@ -243,7 +243,7 @@ def _flush() -> None:
 
 
 def _end(code: int) -> NoReturn:
-    """End this process as the interpreter would at the end of its program; whoever called the command goes on in the parent."""
+    """End this process as the interpreter would at the end of its program; the caller of the command goes on in the parent."""
     threading._shutdown()  # type: ignore[attr-defined]  # the threads that are waited for
     atexit._run_exitfuncs()
     _flush()

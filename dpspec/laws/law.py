@@ -375,7 +375,7 @@ class FiniteLaw(AtomicLaw):
 
 
 def _refuse_nan(outcomes: Iterable[OutputValue]) -> None:
-    """Refuse a NaN, also in a tuple: two of them are different outcomes, so that equal releases would be told apart."""
+    """Refuse a NaN, also in a tuple: two of them are different outcomes, so that equal releases would differ."""
     for outcome in outcomes:
         if isinstance(outcome, tuple):
             _refuse_nan(outcome)

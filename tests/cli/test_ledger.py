@@ -171,5 +171,5 @@ def test_a_promise_is_not_called_proved(run, count):
 def test_numbers_for_another_unit_than_the_total_are_said_to_be(run, count):
     """Of one release, or of several for one unit, the reason was that its numbers *do not add up*."""
     one, like = count("replaced", 2), count("added", 1, distance="symmetric-difference")
-    told = "they are for one person replaced by another, and the total is for one person added or removed"
-    assert told in " ".join(run("ledger", one, "--like", like).out.split())
+    said = "they are for one person replaced by another, and the total is for one person added or removed"
+    assert said in " ".join(run("ledger", one, "--like", like).out.split())

@@ -84,7 +84,7 @@ def test_a_column_that_stands_twice_is_refused(tmp_path):
 
 
 def test_a_record_in_place_of_the_header_is_not_quoted(tmp_path):
-    """A record with two equal values was told as a column that stands twice, with the value."""
+    """A record with two equal values was called a repeated column, and quoted."""
     path = tmp_path / "t.csv"
     path.write_text("4711,3,4711\n4712,5,4711\n", encoding="utf-8")
     assert "471" not in "".join(faults(path, [AGE]))

@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 
 import attrs
 import pytest
+from dpspec_census.swapping import DerangementSwapping
 from dpspec_checker.statements import ORDER
 from dpspec_divergences import (
     AddRemove,
@@ -30,8 +31,18 @@ from dpspec_flavours.trust import Shuffled
 from dpspec_noise import ComposedMechanism, Filtered, Geometric, KAryResponse, Parallel, PostProcessed, RandomisedResponse
 from dpspec_release.draw import draw
 
-from dpspec import BitVectors, Marginal, OrderedRecords, PrivacySpec, Trivial, UniformBudget, UnorderedRecords, read
-from dpspec.base.errors import NotInSpaceError, PluginContractError
+from dpspec import (
+    BitVectors,
+    ContingencyTables,
+    Marginal,
+    OrderedRecords,
+    PrivacySpec,
+    Trivial,
+    UniformBudget,
+    UnorderedRecords,
+    read,
+)
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, PluginContractError
 from dpspec.base.exact import ln
 from dpspec.blocks.multiverse import LevelSets
 from dpspec.blocks.parts import resized, sizes_of
@@ -547,6 +558,14 @@ def test_a_filter_has_a_law_on_every_dataset() -> None:
     space = UnorderedRecords(attributes=(SEX, ANSWER), least=2, most=2)
     for dataset in space.datasets():
         women.law(dataset, space)
+
+
+def test_the_counts_of_a_table_are_no_sequence_of_reports() -> None:
+    """Their sorted values hide which cell has which count, while the table is released: it was *verified* at 0.1."""
+    space = ContingencyTables(attributes=(SEX, ANSWER), least=1, most=1)
+    published = DerangementSwapping(swap=("sex",), match=("answer",), swap_rate=0, unit="person")
+    with pytest.raises(IncompatibleBlocksError, match="sequence"):
+        Shuffled(mechanism=published).check(space)
 
 
 # --- spaces of other sizes ------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from dpspec_checker.check import check_derivation
@@ -17,6 +17,7 @@ from dpspec.api import compare, read
 from dpspec.blocks.space import Dataset
 from dpspec.comparison import families as outside
 from dpspec.comparison.compare import Answer, Direction
+from dpspec.comparison.one_schema import restated
 from dpspec.comparison.separations import Separation
 from dpspec.extension import installed
 from dpspec.grammar.spec import PrivacySpec
@@ -32,12 +33,20 @@ def documents(folder: str) -> list[SpecDocument]:
     return [read(path, REGISTRY) for path in spec_files(folder)]
 
 
-def directions(folder: str) -> Iterator[tuple[SpecDocument, SpecDocument, Direction]]:
-    """(A, B, what is said about A => B), for all A and B."""
-    for left, right in itertools.combinations(documents(folder), 2):
+Compared = tuple[tuple[str, str], PrivacySpec, PrivacySpec, Direction]
+
+
+def directions(pairs: Iterable[tuple[SpecDocument, SpecDocument]]) -> Iterator[Compared]:
+    """Names of A and B, both on one schema as they are compared, and what is said about A => B: each pair in both directions."""
+    for left, right in pairs:
         found = compare(left.spec, right.spec, REGISTRY)
-        yield left, right, found.forward
-        yield right, left, found.backward
+        first, second, _ = restated(left.spec, right.spec)
+        yield (left.id, right.id), first, second, found.forward
+        yield (right.id, left.id), second, first, found.backward
+
+
+def every_pair(folder: str) -> Iterator[tuple[SpecDocument, SpecDocument]]:
+    return itertools.combinations(documents(folder), 2)
 
 
 def confirm(premise: PrivacySpec, conclusion: PrivacySpec, direction: Direction) -> None:
@@ -72,31 +81,44 @@ def too_far(found: Separation, conclusion: PrivacySpec, pair: tuple[Dataset, Dat
     return conclusion.output_divergence.between(*laws).lower > allowance(conclusion, pair).upper
 
 
-@pytest.mark.long
+UNDECIDED = {
+    ("swapping-1940-massachusetts", "swapping-by-risk"),
+    ("swapping-1940-massachusetts", "swapping-by-risk-cells"),
+    ("swapping-1940-massachusetts", "swapping-pairs-three"),
+    ("swapping-1940-massachusetts", "swapping-pre-noise"),
+    ("swapping-derangement", "swapping-by-risk"),
+    ("swapping-derangement", "swapping-by-risk-cells"),
+    ("swapping-permutation", "swapping-by-risk"),
+    ("swapping-permutation", "swapping-by-risk-cells"),
+}
+"""Swaps with other invariants, on spaces without a limit: no rule is known, and no mechanism that was tried separates them."""
+
+
+@pytest.mark.slow
 @pytest.mark.reference("B-T22", "B-T10")
-def test_every_pair_of_specifications_is_decided() -> None:
-    counted = Counter[Answer]()
-    for premise, conclusion, direction in directions("specs"):
-        assert direction.answer is not Answer.UNKNOWN, (premise.id, conclusion.id, direction.tried)
-        confirm(premise.spec, conclusion.spec, direction)
+def test_every_pair_of_specifications_is_decided_or_says_what_was_tried() -> None:
+    counted, undecided = Counter[Answer](), set[tuple[str, str]]()
+    for pair, premise, conclusion, direction in directions(every_pair("specs")):
+        confirm(premise, conclusion, direction)
         counted[direction.answer] += 1
-    assert counted == {Answer.IMPLIES: 16, Answer.SEPARATED: 404}
+        if direction.answer is Answer.UNKNOWN:
+            undecided.add(pair)
+    assert counted == {Answer.IMPLIES: 18, Answer.SEPARATED: 624, Answer.UNKNOWN: 8}
+    assert undecided == UNDECIDED
 
 
-@pytest.mark.long
+@pytest.mark.slow
 @pytest.mark.reference("B-T22")
 def test_every_pair_of_flavours_is_decided_or_says_what_was_tried() -> None:
     counted = Counter[Answer]()
-    for premise, conclusion, direction in directions("specs/flavours"):
-        confirm(premise.spec, conclusion.spec, direction)
+    for _, premise, conclusion, direction in directions(every_pair("specs/flavours")):
+        confirm(premise, conclusion, direction)
         counted[direction.answer] += 1
-    assert counted == {Answer.IMPLIES: 40, Answer.SEPARATED: 1851, Answer.UNKNOWN: 1}
+    assert counted == {Answer.IMPLIES: 62, Answer.SEPARATED: 2687, Answer.UNKNOWN: 7}
 
 
-@pytest.mark.long
+@pytest.mark.slow
 def test_every_specification_against_every_flavour() -> None:
-    for left, right in itertools.product(documents("specs"), documents("specs/flavours")):
-        found = compare(left.spec, right.spec, REGISTRY)
-        assert Answer.UNKNOWN not in (found.forward.answer, found.backward.answer), (left.id, right.id)
-        confirm(left.spec, right.spec, found.forward)
-        confirm(right.spec, left.spec, found.backward)
+    for pair, premise, conclusion, direction in directions(itertools.product(documents("specs"), documents("specs/flavours"))):
+        assert direction.answer is not Answer.UNKNOWN, (pair, direction.tried)
+        confirm(premise, conclusion, direction)

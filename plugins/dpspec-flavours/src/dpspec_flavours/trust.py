@@ -14,6 +14,8 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
 import attrs
+import numpy as np
+import numpy.typing as npt
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import RandomisedResponse
 
@@ -58,6 +60,21 @@ def _nameless(reports: Any) -> Hashable:
     return tuple(sorted(reports, key=repr))
 
 
+def _is_dataset(outcome: Hashable, space: DatasetSpace) -> bool:
+    try:
+        space.dataset(outcome)
+    except errors.DpspecError:
+        return False
+    return True
+
+
+def _text_ranks(attribute: Attribute, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The position of each category among those that occur, sorted by their texts."""
+    used, places = np.unique(codes, return_inverse=True)
+    by_text = sorted(range(len(used)), key=lambda place: repr(attribute.category(int(used[place]))))
+    return np.argsort(np.array(by_text, dtype=np.int64))[places]
+
+
 @define
 class Shuffled(Mechanism):
     """The shuffled output of a mechanism that answers with a sequence: the multiset of its reports (Cheu et al. 2019).
@@ -89,17 +106,28 @@ class Shuffled(Mechanism):
         return self._reports(space.dataset(dataset), space).push_forward(_nameless)
 
     def _reports(self, dataset: Dataset, space: DatasetSpace) -> FiniteLaw:
-        """The law of the sequence of reports."""
+        """The law of the sequence of reports: an answer for each record, or records of a dataset of the space.
+
+        Other tuples are no sequences of reports. Shuffled counts of cells, for example, would hide which cell has which count,
+        while a table is released in which each record still says its cell.
+        """
         law = self.mechanism.law(dataset, space)
         if self._view(space) is not None and not isinstance(law, FiniteLaw):
             rule = "has more reports than its law is listed for"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
-        if not isinstance(law, FiniteLaw) or not all(isinstance(outcome, tuple) for outcome in law.support):
+        if not isinstance(law, FiniteLaw) or not self._are_reports(law.support, space):
             rule = "needs reports that come in a sequence, finitely many in all"
             raise IncompatibleBlocksError(
                 f"mechanism {self.name}", rule, "shuffle randomised response", value=str(self.mechanism)
             )
         return law
+
+    def _are_reports(self, outcomes: Iterable[Hashable], space: DatasetSpace) -> bool:
+        if not space.is_ordered or not all(isinstance(outcome, tuple) for outcome in outcomes):
+            return False
+        made = self._made(space)
+        by_record = made is not None and [type(view) for view in made.views] == [grammar.Report]
+        return by_record or all(_is_dataset(outcome, space) for outcome in outcomes)
 
     def _view(self, space: DatasetSpace) -> grammar.Report | None:
         """How each record is answered for, where the mechanism says that it is made of nothing else."""
@@ -127,10 +155,11 @@ class Shuffled(Mechanism):
         self.mechanism.check_release(space)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The reports in random order."""
+        """The reports sorted by their texts, as the law lists them: the data determine no more than in a random order."""
         self.check(space)
         made = self.mechanism.release(table, space, source)
-        order = source.permutation(len(made))
+        ranks = [_text_ranks(attribute, made.codes[attribute.name]) for attribute in made.attributes]
+        order = np.lexsort(ranks[::-1])
         return Table(attributes=made.attributes, codes={name: codes[order] for name, codes in made.codes.items()})
 
     @classmethod

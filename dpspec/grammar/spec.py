@@ -251,13 +251,18 @@ def least_constant(spec: PrivacySpec) -> Number | None:
     return None if budget is None else spec.output_divergence.lipschitz(spec.budget.parameter, budget)
 
 
-def allowed_to_all(spec: PrivacySpec) -> str | None:
+def allowed_to_all(spec: PrivacySpec, constant: Number | None = None) -> str | None:
     """Why every mechanism satisfies a specification, in words, by what its divergences declare; None where that is not known.
+
+    Args:
+        spec: the specification.
+        constant: asked of this Lipschitz constant, in place of the one that its budget allows.
 
     Different datasets are at least `least_distance` apart, so that the budget allows at least a certain d_Pr between their laws.
     Every pair of laws is within an infinite one, and within one whose `event_bounds` allow every event a probability of 1.
     """
-    bound, least = least_constant(spec), spec.input_divergence.least_distance(spec.space)
+    bound = least_constant(spec) if constant is None else constant
+    least = spec.input_divergence.least_distance(spec.space)
     if bound is None or least is None or bound == 0:
         return None
     allowed = bound * least

@@ -33,7 +33,7 @@ from dpspec.extension.loader import origins
 from dpspec.grammar.declarations import check_declared, check_listed, check_reverse, listed_universes
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.plugin_calls import computed_law, guarded
-from dpspec.grammar.spec import PrivacySpec, blocks_of
+from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of
 from dpspec.laws.law import Law
 from dpspec.laws.work import WORK_OF_A_LAW, work_of
 from dpspec.verifier.event import Asked, telling_event
@@ -265,6 +265,20 @@ def not_empty(found: Verdict, datasets: Collection[Dataset] | None = None) -> Ve
         reason = NOTHING if datasets is None else NOTHING_GIVEN
         return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason)
     return found
+
+
+def not_allowed_to_all(found: Verdict, spec: PrivacySpec) -> Verdict:
+    """The verdict, but undecided where every mechanism satisfies the claim and nothing less is proved of this one.
+
+    Nor is a truth about all mechanisms taken for a guarantee of one of them: with an infinite budget, all records may be
+    published. `not_empty` and this apply where a verdict answers a user; a search for the least budget needs the constant.
+    """
+    if found.outcome is not Outcome.VERIFIED or spec.budget.unpublished() is not None:
+        return found
+    why = allowed_to_all(spec)
+    if why is None or allowed_to_all(spec, found.constant.upper) is None:
+        return found
+    return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"every mechanism satisfies the claim: {why}")
 
 
 def _judge(walk: _Walk, universes: Sequence[Universe], total: int, progress: Progress | None) -> Verdict:

@@ -23,9 +23,7 @@ COUNTS = dp.laplace(queries=dp.marginal(attributes="colour"), epsilon=1)
 
 
 @pytest.mark.parametrize(("reason", "outcome"), [(WIDE, Outcome.VERIFIED), (NOTHING, Outcome.UNDECIDED)])
-def test_brackets_that_hold_the_bound_leave_it_to_a_proof(
-    monkeypatch: pytest.MonkeyPatch, reason: str, outcome: Outcome
-) -> None:
+def test_brackets_that_hold_the_bound_leave_it_to_a_proof(monkeypatch: pytest.MonkeyPatch, reason: str, outcome: Outcome) -> None:
     walked = Verdict(outcome=Outcome.UNDECIDED, method="exhaustive", scope="all pairs", reason=reason)
     monkeypatch.setattr(mechanisms, "verify", lambda *_, **__: walked)
     assert mechanisms.judged(COUNTS, SPEC).outcome is outcome
@@ -175,6 +173,25 @@ def test_a_claim_that_every_mechanism_satisfies_is_no_guarantee_and_says_so(
     found = mechanisms.judged(exact, on_many(standard, budget=budget))
     assert found.outcome is outcome
     assert ("every mechanism satisfies the claim: " in found.reason) is (outcome is Outcome.UNDECIDED)
+
+
+@pytest.mark.parametrize("most", [2, None])
+@pytest.mark.parametrize("budget", ["inf", 1])
+def test_such_a_claim_has_one_answer_on_spaces_of_all_sizes(most: int | None, budget: Any) -> None:
+    """It was *verified* where all datasets can be listed, so that a release of the records was called fit for publication."""
+    space = {"type": "records", "attributes": [{"name": "kind", "categories": ["a", "b"]}]} | (
+        {} if most is None else {"most": most}
+    )
+    standard = {"type": "total-variation"} if budget == 1 else {"type": "mult"}
+    parameter = "distance" if budget == 1 else "epsilon"
+    spec = on_many(standard, budget={parameter: budget}, space=space)
+    exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
+    assert dp.verify(exact, spec).outcome is Outcome.UNDECIDED
+    assert "every mechanism satisfies the claim: " in dp.verify(exact, spec).reason
+    noisy = dp.geometric(queries=dp.marginal(attributes="kind"), ratio="1/2")
+    assert dp.verify(noisy, spec).outcome is Outcome.VERIFIED, "its own constant is smaller"
+    least = dp.measure(exact, against=spec)
+    assert least.value.constant.lower == (1 if budget == 1 else number("inf"))
 
 
 class UnknownLeast(InputDivergence):

@@ -4,6 +4,7 @@
     python -m benchmarks.memory --only k-ary-response      some mechanisms, separated by commas
     python -m benchmarks.memory --records 500000,5000000   other sizes
     python -m benchmarks.memory --form csv                 one file of CSV instead of partitions in Parquet
+    python -m benchmarks.memory --partitions 200 --limit 2 --memory 800
 
 The records are made up, and lie in a temporary folder that is deleted at the end. Each release runs in a process of its own
 whose address space is limited from outside (RLIMIT_AS), as is the memory that it may use (--memory). Printed are the peak of the
@@ -25,8 +26,8 @@ import numpy as np
 import polars as pl
 
 PARTITION = 250_000
-LIMIT = 3 << 30
-"""Bytes of address space; resident is a tenth of it. Polars reserves stacks and arenas for its threads."""
+LIMIT = 3
+"""GiB of address space; resident is a tenth of it. Polars reserves stacks and arenas for its threads."""
 ALLOWED, FACTOR, CONSTANT = 1000, 1.1, 64
 """The megabytes of --memory, and what the peak may grow by: a factor, and megabytes."""
 
@@ -121,14 +122,14 @@ def specification(name: str) -> str:
     return SPEC.format(space="ordered-records", distance="hamming-ordered", mechanism=RECORDS[name])
 
 
-def make(folder: Path, records: int, form: str) -> Path:
-    """A table of so many records: a folder of partitions, or one file of CSV."""
+def make(folder: Path, records: int, form: str, partition: int = PARTITION) -> Path:
+    """A table of so many records: a folder of partitions of a size, or one file of CSV."""
     draw = np.random.default_rng(records)
     regions = pl.Series("region", ["north", "south", "west", "east"])
     path = folder / f"{records}"
     path.mkdir()
-    for place, first in enumerate(range(0, records, PARTITION)):
-        count = min(PARTITION, records - first)
+    for place, first in enumerate(range(0, records, partition)):
+        count = min(partition, records - first)
         sizes = {"area": 500, "age": 20, "key": 16}
         columns = [pl.Series(name, draw.integers(0, size, count).astype(np.uint16)) for name, size in sizes.items()]
         region = regions.gather(draw.integers(0, 4, count))
@@ -161,15 +162,15 @@ def make_households(folder: Path, records: int) -> Path:
     return path
 
 
-def released(name: str, table: Path, folder: Path) -> tuple[float, float]:
-    """The peak in MB and the seconds of processor time of one release.
+def released(name: str, table: Path, folder: Path, limit: int = LIMIT, allowed: int = ALLOWED) -> tuple[float, float]:
+    """The peak in MB and the seconds of processor time of one release, under GiB of address space and with MB of --memory.
 
     Raises:
         SystemExit: it fails.
     """
     spec = folder / f"{name}.dpspec.toml"
     spec.write_text(specification(name), encoding="utf-8")
-    return measured(spec, table, folder, LIMIT, ["--memory", f"{ALLOWED}MB"])
+    return measured(spec, table, folder, limit << 30, ["--memory", f"{allowed}MB"])
 
 
 def measured(spec: Path, table: Path, folder: Path, limit: int, options: list[str]) -> tuple[float, float]:
@@ -201,20 +202,27 @@ def main() -> int:
     parser.add_argument("--only", metavar="NAMES", help="mechanisms, separated by commas")
     parser.add_argument("--records", default="500000,50000000", metavar="NUMBERS", help="sizes, the smallest first")
     parser.add_argument("--form", default="parquet", choices=("parquet", "csv"), help="partitions in Parquet, or one file of CSV")
+    parser.add_argument(
+        "--partitions", type=int, metavar="NUMBER", help=f"partitions of a table [default: of {PARTITION:,} records]"
+    )
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="GIB", help=f"GiB of address space [default: {LIMIT}]")
+    parser.add_argument("--memory", type=int, default=ALLOWED, metavar="MB", help=f"of the release [default: {ALLOWED} MB]")
     given = parser.parse_args()
     names = given.only.split(",") if given.only else [*COUNTS, *RECORDS, *SWAPS, HOUSEHOLDS]
     larger = []
     with tempfile.TemporaryDirectory(prefix="dpspec-memory-") as made:
         folder = Path(made)
-        tables = {int(size): make(folder, int(size), given.form) for size in given.records.split(",")}
+        sizes = [int(size) for size in given.records.split(",")]
+        partition = {size: -(-size // given.partitions) if given.partitions else PARTITION for size in sizes}
+        tables = {size: make(folder, size, given.form, partition[size]) for size in sizes}
         of_households = {size: make_households(folder, size) for size in tables if HOUSEHOLDS in names}
         for name in names:
             peaks = []
             for size, table in (of_households if name == HOUSEHOLDS else tables).items():
-                peak, seconds = released(name, table, folder)
+                peak, seconds = released(name, table, folder, given.limit, given.memory)
                 peaks.append(peak)
                 print(f"{name:24}{size:>12,} records{peak:>8.0f} MB{seconds:>8.1f} s", flush=True)
-            if peaks[-1] > (ALLOWED if name in {*SWAPS, HOUSEHOLDS} else FACTOR * peaks[0] + CONSTANT):
+            if peaks[-1] > (given.memory if name in {*SWAPS, HOUSEHOLDS} else FACTOR * peaks[0] + CONSTANT):
                 larger.append(name)
     for name in larger:
         print(f"LARGER {name}")

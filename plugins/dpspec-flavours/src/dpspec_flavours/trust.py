@@ -14,8 +14,6 @@ from functools import lru_cache
 from typing import Annotated, Any, ClassVar, cast
 
 import attrs
-import numpy as np
-import numpy.typing as npt
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, Mult, MultDelta, Neighbour
 from dpspec_noise import RandomisedResponse
 
@@ -68,11 +66,16 @@ def _is_dataset(outcome: Hashable, space: DatasetSpace) -> bool:
     return True
 
 
-def _text_ranks(attribute: Attribute, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """The position of each category among those that occur, sorted by their texts."""
-    used, places = np.unique(codes, return_inverse=True)
-    by_text = sorted(range(len(used)), key=lambda place: repr(attribute.category(int(used[place]))))
-    return np.argsort(np.array(by_text, dtype=np.int64))[places]
+def _sorted_by_text(table: Table) -> Table:
+    import numpy as np
+
+    def ranks(attribute: Attribute) -> Any:
+        used, places = np.unique(table.codes[attribute.name], return_inverse=True)
+        by_text = sorted(range(len(used)), key=lambda place: repr(attribute.category(int(used[place]))))
+        return np.argsort(np.array(by_text, dtype=np.int64))[places]
+
+    order = np.lexsort([ranks(attribute) for attribute in reversed(table.attributes)])
+    return Table(attributes=table.attributes, codes={name: codes[order] for name, codes in table.codes.items()})
 
 
 @define
@@ -157,10 +160,7 @@ class Shuffled(Mechanism):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The reports sorted by their texts, as the law lists them: the data determine no more than in a random order."""
         self.check(space)
-        made = self.mechanism.release(table, space, source)
-        ranks = [_text_ranks(attribute, made.codes[attribute.name]) for attribute in made.attributes]
-        order = np.lexsort(ranks[::-1])
-        return Table(attributes=made.attributes, codes={name: codes[order] for name, codes in made.codes.items()})
+        return _sorted_by_text(self.mechanism.release(table, space, source))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Shuffled, DatasetSpace]]:

@@ -21,7 +21,7 @@ from dpspec_census.swapping import THEOREM
 from dpspec_divergences import Hamming, Mult
 
 import dpspec as dp
-from dpspec.base.errors import ParameterError
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, ln, number
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
@@ -95,6 +95,17 @@ def test_the_forms_of_the_theorem_differ_where_the_sources_do():
     for b in (0, 1, 7):
         for rate in (Fraction(1, 20), Fraction(1, 2)):
             assert nominal_budget(b, rate, "s23-short") == nominal_budget(b, rate, "s24") == ln((b + 1) * (1 - rate) / rate)
+
+
+@pytest.mark.parametrize(
+    ("given", "wrong"), [({"unit": "household"}, "unit"), ({"unit": "person", "match": ["kid"]}, "did you mean kind")]
+)
+def test_strata_are_read_from_a_unit_of_the_space(given, wrong):
+    """The unit of a file that leaves it out is the household: of persons, a false claim was undecided instead of refuted."""
+    blocks = {"space": dp.records(kind=3), "distance": "hamming", "standard": "pure"}
+    with pytest.raises(IncompatibleBlocksError, match=wrong):
+        dp.spec(**blocks, budget=dp.swapping(swap_rate="9/10", **given))
+    dp.spec(**blocks, budget=dp.swapping(swap_rate="9/10", largest_stratum=7, **given))
 
 
 @pytest.mark.reference("B-T11")

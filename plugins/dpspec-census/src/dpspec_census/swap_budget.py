@@ -359,6 +359,18 @@ class SwappingBudget(Budget):
         budgets = {self.of_stratum(stratum, size) for sizes in strata for stratum, size in sizes.items()}
         return max(budgets, default=nominal_budget(0, self.swap_rate, self.form))
 
+    def check_universes(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> None:
+        """Without a printed size, strata are read from the attributes of a unit of the space."""
+        if self.largest_stratum is not None:
+            return
+        attributes = {} if self.unit not in space.units else {a.name: a for a in space.attributes_of(self.unit)}
+        checked = ("unit", [self.unit], space.units), (f"{self.unit} attribute", self.match, attributes)
+        for what, names, among in checked:
+            for name in names:
+                if name not in among:
+                    rule = f"is read by the swapping budget, and unknown to the space {space.name}"
+                    raise IncompatibleBlocksError(what, rule, params.did_you_mean(name, among), value=name)
+
     def of_stratum(self, stratum: Record, size: StratumSizes) -> Number:
         """The budget of one stratum with its own rate."""
         b = size.largest_varied if self.form == "s23-full" else size.largest

@@ -21,6 +21,7 @@ from dpspec.base.types import JsonData
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.invariant import Invariant
+from dpspec.grammar.spec import allowed_to_all
 from dpspec.report import terminal
 from dpspec.report.explain import promise
 from dpspec.report.json import bracket
@@ -140,9 +141,7 @@ def public_sentences(
             change = said["change"]["covered"].format(change=change)
     cases_of_100 = "" if caught is None else hundredths(caught)
     return (
-        _with_assumptions(
-            said["standing"][_standing_key(standing.word, found.stand_ins, several=bool(found.parts))], standing, said
-        ),
+        _with_assumptions(said["standing"][_standing_key(standing.word, found)], standing, said),
         said["exact"][_exact_key(spec, step)].format(facts=_facts(held or (), said)),
         said["limit"][limit].format(knows=knows, change=change, cases=cases_of_100),
         " ".join(beyond),
@@ -204,17 +203,16 @@ def step_in_words(divergence: InputDivergence, language: str = ENGLISH) -> str:
     return words if is_plain(words) else str(catalogue()[language]["facts"]["step"])
 
 
-def public_standing(standing: Standing, stand_ins: Sequence[str], language: str = ENGLISH, *, several: bool = False) -> str:
+def public_standing(standing: Standing, document: SpecDocument, language: str = ENGLISH) -> str:
     """The first sentences of a page on a claim whose space or mechanism may be invented.
 
     Args:
-        standing: the claim status.
-        stand_ins: the invented blocks.
+        standing: the claim status. If the file makes several promises, it is that of the worst one, which need not be the first.
+        document: the file.
         language: one of `catalogue`.
-        several: whether the file makes further promises: the status is then that of the worst one, which need not be the first.
     """
     said = catalogue()[language]
-    return _with_assumptions(said["how"][_standing_key(standing.word, stand_ins, several=several)], standing, said)
+    return _with_assumptions(said["how"][_standing_key(standing.word, document)], standing, said)
 
 
 def _with_assumptions(sentence: str, standing: Standing, said: JsonData) -> str:
@@ -226,13 +224,15 @@ def _made_up(stand_ins: Sequence[str]) -> str:
     return f"made_up_{stand_ins[0] if len(set(stand_ins)) == 1 else 'both'}"
 
 
-def _standing_key(word: Word, stand_ins: Sequence[str], *, several: bool) -> str:
+def _standing_key(word: Word, document: SpecDocument) -> str:
     """The text on a claim; what is found of an invented mechanism or of invented data is not said of the real ones."""
-    key = _STANDINGS.get(word, word.word)
+    key, stand_ins, several = _STANDINGS.get(word, word.word), document.stand_ins, bool(document.parts)
     if stand_ins and word in (Word.VERIFIED, Word.DERIVED):
         return _made_up(stand_ins)
     if key == "refuted":
         return f"refuted_{_made_up(stand_ins)}" if stand_ins else "refuted_one" if several else key
+    if word is Word.UNDECIDED and not several and allowed_to_all(document.spec) is not None:
+        return "limitless"
     return f"{key}_made_up" if "mechanism" in stand_ins and key == "miniature" else key
 
 
@@ -334,7 +334,7 @@ def audience_data(
     said = catalogue()[language]["more"]
     unpublished = spec.budget.unpublished()
     how = (
-        public_standing(standing, found.stand_ins, language, several=bool(found.parts))
+        public_standing(standing, found, language)
         if public
         else f"Claim status: {standing.sentence}."
     )

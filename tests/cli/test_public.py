@@ -9,6 +9,7 @@ import string
 import tomllib
 from fractions import Fraction
 
+import attrs
 import pytest
 
 from dpspec import read
@@ -16,6 +17,7 @@ from dpspec.api import build, document_at
 from dpspec.base.exact import number
 from dpspec.base.words import Word
 from dpspec.report.audience import audience_data, catalogue, public_standing
+from dpspec.specfile import BlockProvenance
 from dpspec.verifier.standing import Standing
 
 STANDINGS = (
@@ -81,11 +83,25 @@ def test_what_stands_in_is_said_to_be_made_up(told, blocks, said):
 @pytest.mark.parametrize("blocks", [("space",), ("mechanism",), ("space", "mechanism")])
 def test_a_page_names_all_that_is_made_up(blocks):
     """A release of our own, on data of a form of our own, was said to keep the promise without a word about the data."""
+    made_up = tuple(BlockProvenance(block=block, how="assumed", because="a test") for block in blocks)
+    promise = build(
+        space={"type": "bit-vectors", "length": 2}, input_divergence={"type": "hamming-ordered"},
+        output_divergence={"type": "mult"}, budget={"epsilon": 1},
+    )  # fmt: skip
+    document = attrs.evolve(promise, provenance=made_up)
     for word in (Word.VERIFIED, Word.REFUTED, Word.RECORDED):
-        said = public_standing(Standing(word=word, reason="of the test"), blocks)
+        said = public_standing(Standing(word=word, reason="of the test"), document)
         assert ("how the release is really made" in said) is ("mechanism" in blocks)
         assert ("what the real data look like" in said) is ("space" in blocks)
         assert "known to be false" not in said
+
+
+@pytest.mark.parametrize(
+    ("language", "words"), [("en", "sets no limit"), ("de", "setzt keine Grenze"), ("fr", "ne fixe aucune limite")]
+)
+def test_a_promise_that_every_release_keeps_is_not_called_possibly_false(told, language, words):
+    assert words in told(Word.UNDECIDED, language, budget='{ epsilon = "inf" }')[0]
+    assert words not in told(Word.UNDECIDED, language)[0]
 
 
 def test_a_limit_is_that_of_the_best_test(told):

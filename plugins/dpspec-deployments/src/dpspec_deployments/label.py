@@ -337,7 +337,7 @@ def _checked(document: SpecDocument, standing: Standing) -> Iterator[str]:
     if standing.word not in (Word.VERIFIED, Word.DERIVED) and document.spec.budget.unpublished() is not None:
         yield "No number was published that a release could be checked against."
     else:
-        yield public_standing(standing, document.stand_ins, several=bool(document.parts))
+        yield public_standing(standing, document)
     if standing.word in (Word.VERIFIED, Word.DERIVED):
         yield "The publisher's own program was not checked."
 

@@ -129,7 +129,9 @@ def test_a_sequence_inside_another_is_not_shuffled():
                 Shuffled(mechanism=mechanism).check(space)
     for length in (1, 2, 50):
         with pytest.raises(IncompatibleBlocksError, match="sequence"):
-            Shuffled(mechanism=ComposedMechanism(parts=(RandomisedResponse(keep_probability="3/4"),))).check(BitVectors(length=length))
+            Shuffled(mechanism=ComposedMechanism(parts=(RandomisedResponse(keep_probability="3/4"),))).check(
+                BitVectors(length=length)
+            )
 
 
 def test_free_lunch_is_the_strongest():

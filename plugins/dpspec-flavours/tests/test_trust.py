@@ -10,7 +10,16 @@ from fractions import Fraction as F
 import pytest
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, HockeyStick, MultDelta, Neighbour, TotalVariation
 from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP, leaning_of
-from dpspec_noise import Geometric, KAryResponse, RandomisedResponse, RepeatedMechanism
+from dpspec_noise import (
+    ComposedMechanism,
+    Filtered,
+    Geometric,
+    KAryResponse,
+    Parallel,
+    PostProcessed,
+    RandomisedResponse,
+    RepeatedMechanism,
+)
 
 from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import ln
@@ -99,6 +108,30 @@ def test_only_sequences_of_reports_are_shuffled():
     for asked in (Shuffled(mechanism=counts).check, lambda space: Shuffled(mechanism=counts).law((0, 1), space)):
         with pytest.raises(IncompatibleBlocksError, match="sequence"):
             asked(BitVectors(length=2))
+
+
+def test_a_sequence_inside_another_is_not_shuffled():
+    """`composed` of one part answers with the sequence of reports as its only entry, whose order no shuffle changes."""
+    answer, area = (Attribute(name=name, categories=("x", "y")) for name in ("answer", "area"))
+    reports, area_x = KAryResponse(attribute="answer", keep_probability="3/4"), {"area": ("x",)}
+    one_part = ComposedMechanism(parts=(reports,))
+    wrong = (
+        one_part, Parallel(attribute="area", parts=[{"categories": ["x"], "mechanism": reports}]),
+        Filtered(mechanism=one_part, where=area_x), ComposedMechanism(parts=(Filtered(mechanism=reports, where=area_x),)),
+        PostProcessed(mechanism=one_part, at_least=0),
+    )  # fmt: skip
+    for least, most in ((0, 2), (3, 3), (1_000, None)):
+        space = OrderedRecords(attributes=(answer, area), least=least, most=most)
+        for mechanism in (reports, Filtered(mechanism=reports, where=area_x), PostProcessed(mechanism=reports, at_least=0)):
+            Shuffled(mechanism=mechanism).check(space)
+        for mechanism in wrong:
+            with pytest.raises(IncompatibleBlocksError, match="sequence"):
+                Shuffled(mechanism=mechanism).check(space)
+    for length in (1, 2, 50):
+        with pytest.raises(IncompatibleBlocksError, match="sequence"):
+            Shuffled(mechanism=ComposedMechanism(parts=(RandomisedResponse(keep_probability="3/4"),))).check(
+                BitVectors(length=length)
+            )
 
 
 def test_free_lunch_is_the_strongest():

@@ -13,7 +13,7 @@ from fractions import Fraction as F
 
 import numpy as np
 import pytest
-from dpspec_noise import ExponentialMechanism, NoisyMax, choice
+from dpspec_noise import AboveThreshold, ExponentialMechanism, Filtered, NoisyMax, choice
 from scipy import integrate, stats
 
 from dpspec.api import verify
@@ -24,8 +24,10 @@ from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.tables import Table
+from dpspec.grammar.views import cells_of
 from dpspec.laws import exact_exponential
 from dpspec.laws.exponential import Exponential
+from dpspec.laws.products import product_of
 from dpspec.verifier.law_check import LawComparison
 from dpspec.verifier.proof import UNCONFIRMED
 from dpspec.verifier.verdict import Outcome
@@ -305,3 +307,28 @@ def test_the_exponential_mechanism_draws_its_law():
     found = [next(mechanism.release(table, space, source).records()) for _ in range(2_000)]
     counts = [sum(colour in row for row in found) for colour in ("red", "blue", "green")]
     assert stats.chisquare(counts, [2_000 * share / 7 for share in (2, 4, 1)]).pvalue > 1e-9
+
+
+# --- some of the records --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("noise", [*NOISES, "threshold"])
+def test_a_condition_on_records_leaves_the_cells_that_have_none(noise):
+    """The view of a filtered choice compares two datasets as its law does: all cells of the table are there."""
+    table = Marginal(attributes=("colour",))
+    mechanism = (
+        AboveThreshold(query=table, threshold=0, threshold_scale=1, query_scale=2) if noise == "threshold" else noisy_max(noise)
+    )
+    space = UnorderedRecords(attributes=(COLOUR,))
+    filtered = Filtered(mechanism=mechanism, where={"colour": ("green",)})
+    (view,) = filtered.structure(space).views
+    for left, right in itertools.product(([], ["green"], ["green", "green"], ["green", "red"]), repeat=2):
+        sides = [space.dataset([(colour,) for colour in side]) for side in (left, right)]
+        case = view.between(*(cells_of(view, side, space) for side in sides), space)
+        stated = product_of([before.against(after) for before, after in case])
+        by_law = filtered.law(sides[0], space).against(filtered.law(sides[1], space))
+        for found, wanted in ((stated, by_law), (stated.reverse(), by_law.reverse())):
+            ours, theirs = (float(way.total_variation(precision=64).lower) for way in (found, wanted))
+            assert ours == pytest.approx(theirs, abs=1e-12)
+            ours, theirs = (float(way.max_log_ratio(precision=64).lower) for way in (found, wanted))
+            assert ours == pytest.approx(theirs, abs=1e-12)

@@ -101,9 +101,10 @@ class Shuffled(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        if self._view(space) is None:
-            for dataset in grammar.first_datasets(space):
-                self._reports(dataset, space)
+        # of reports of records without records there are none, and a sequence inside another, as of `composed`, is one
+        known = None if self._view(space) is None else blocks.resized(space, 0, 0) or blocks.resized(space, 2, 2)
+        for dataset in grammar.first_datasets(known or space):
+            self._reports(dataset, known or space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return self._reports(space.dataset(dataset), space).push_forward(_nameless)
@@ -118,16 +119,20 @@ class Shuffled(Mechanism):
         if self._view(space) is not None and not isinstance(law, FiniteLaw):
             rule = "has more reports than its law is listed for"
             raise errors.NotEnumerableError(f"mechanism {self.name}", rule, "take fewer records")
-        if not isinstance(law, FiniteLaw) or not self._are_reports(law.support, space):
+        if not isinstance(law, FiniteLaw) or not self._are_reports(law.support, dataset, space):
             rule = "needs reports that come in a sequence, finitely many in all"
             raise IncompatibleBlocksError(
                 f"mechanism {self.name}", rule, "shuffle randomised response", value=str(self.mechanism)
             )
         return law
 
-    def _are_reports(self, outcomes: Iterable[Hashable], space: DatasetSpace) -> bool:
+    def _are_reports(self, outcomes: Iterable[Hashable], dataset: Dataset, space: DatasetSpace) -> bool:
         if not space.is_ordered or not all(isinstance(outcome, tuple) for outcome in outcomes):
             return False
+        view = self._view(space)
+        if view is not None:
+            records = sum(view.table.cell_of(record, space) is not None for record in view.read(dataset, space))
+            return all(len(cast("tuple[Hashable, ...]", outcome)) == records for outcome in outcomes)
         made = self._made(space)
         by_record = made is not None and [type(view) for view in made.views] == [grammar.Report]
         return by_record or all(_is_dataset(outcome, space) for outcome in outcomes)

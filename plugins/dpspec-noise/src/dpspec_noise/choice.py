@@ -616,7 +616,7 @@ class NoisyLargest(grammar.View):
         places = self.mechanism.noise == "geometric"
         if self.cells > (MOST_PLACES if places else LISTED):
             return None
-        labels = list(self.table.labels(space)) if places else list({**counts[0], **counts[1]})
+        labels = list(self.mechanism.query.labels(space)) if places else list({**counts[0], **counts[1]})
         found = [_representative(self.mechanism, labels, [count[label] for label in labels], self.cells) for count in counts]
         return ((found[0], found[1]),)
 
@@ -726,7 +726,7 @@ class FirstAboveThreshold(grammar.View):
         return (0, min(far, MOST_ALIKE))
 
     def between(self, before: Sequence[Hashable], after: Sequence[Hashable], space: DatasetSpace) -> grammar.Case | None:
-        labels = self.table.labels(space)
+        labels = self.mechanism.query.labels(space)  # a condition on records leaves all cells, some without records
         if len(labels) > MOST_INTEGRATED:
             return None
         found = []

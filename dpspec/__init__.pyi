@@ -230,7 +230,7 @@ def arbitrary_prior(
         counterfactual: the replacement of the target's record when it is not used: sampled, default or dropped [one of
             dropped, default, sampled; default sampled].
         default: the default record [text, an integer, or a list of them].
-        factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
+        factors: growths of the belief, above 1 [list of rationals in (1, inf); default ('2', '5', '10')].
         distance: the distance of two datasets with different candidates, in the unit of the input divergence; that of a
             replaced record where the size of the data is fixed [exact number in (0, inf)].
     """
@@ -308,10 +308,10 @@ def attribute_restricted(
     not be added.
 
     Args:
-        attributes: the secret attributes [list of text].
+        attributes: the secret attributes [list of texts].
         reacting: the budget of the queries that can react, in the parameter of the specification; without it the whole
             budget [exact number in [0, inf)].
-        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+        levels: the levels at which the power is shown, in (0, 1) [list of rationals in (0, 1); default ('1/100', '1/20',
             '1/10', '1/4', '1/2')].
         distance: how far apart the two datasets may be, in the unit of the input divergence [exact number in (0, inf);
             default 1].
@@ -328,7 +328,7 @@ def averaged(
     Args:
         mechanism: M, on the base space [object of the kind mechanisms].
         seen: positions of records that the attacker sees in addition to the output: a passive attacker, whose background is
-            random [list of integer in [0, inf)].
+            random [list of integers in [0, inf)].
     """
 
 def batched(
@@ -388,7 +388,7 @@ def block_knowledge(
     prior. One realised posterior can be larger.
 
     Args:
-        priors: p, the prior probability of what is true, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
+        priors: p, the prior probability of what is true, in (0, 1) [list of rationals in (0, 1); default ('1/2', '1/5',
             '1/10', '1/50')].
         distance: the largest distance of the two candidate datasets, in the unit of the input divergence [exact number in
             (0, inf); default 1].
@@ -447,7 +447,7 @@ def bounded(
         mechanism: T, about records of the smaller unit [object of the kind mechanisms].
         most: how many records are left of each larger one; without it all [integer in [0, inf)].
         in_cell: how many records are left of each combination of `by`; without it all [integer in [0, inf)].
-        by: attributes of the smaller unit [list of text].
+        by: attributes of the smaller unit [list of texts].
     """
 
 def bounded_integers(
@@ -528,7 +528,7 @@ def by_part(
 
     Args:
         parameter: which number it is, such as epsilon [text].
-        values: rows (part, budget) [list of table of partbudget parameters].
+        values: rows (part, budget) [list of tables of partbudget parameters].
         otherwise: the budget of every part that is not listed; without it all of them must be [exact number in [0, inf)].
         place: which entry of the label is looked up; 0, the first, is the part in strata, one-position and one-record
             [integer in [0, inf); default 0].
@@ -615,9 +615,9 @@ def cell_key(
 
     Args:
         unit: the unit that is counted [text; default person].
-        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        tables: the tables, each a list of attributes; [] is the grand total [list of lists of texts].
         rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
-            of table of perturbationrow parameters].
+            of tables of perturbationrow parameters].
         keys: K, the number of keys that a cell can have [integer in [1, inf)].
     """
 
@@ -638,7 +638,7 @@ def cell_suppression(
 
     Args:
         unit: the unit that is counted [text; default person].
-        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        tables: the tables, each a list of attributes; [] is the grand total [list of lists of texts].
         threshold: a cell with fewer contributing records than this, but not none, is sensitive; 0 for no such rule [integer
             in [0, inf); default 0].
         p_percent: p of the p-percent rule [rational in [0, inf)].
@@ -726,7 +726,7 @@ def clipped_sum(
         least: the range to which each value is cut, in its own unit [integer].
         most: the range to which each value is cut, in its own unit [integer].
         unit: whose records they are [text; default person].
-        where: for some attributes, the categories that are counted; other records add nothing [table of list of text].
+        where: for some attributes, the categories that are counted; other records add nothing [table of lists of texts].
     """
 
 def clipped_vectors(
@@ -773,8 +773,8 @@ def coarsening(
 
     Args:
         unit: the unit that one record is [text; default person].
-        recodings: the attributes that are recoded, each with its groups [list of table of recoding parameters].
-        dropped: the attributes that are left out: the coarsest recoding, into one category [list of text].
+        recodings: the attributes that are recoded, each with its groups [list of tables of recoding parameters].
+        dropped: the attributes that are left out: the coarsest recoding, into one category [list of texts].
     """
 
 def composed(
@@ -787,7 +787,7 @@ def composed(
     no change moves the answers of two parts, as when they look at different records, it is less.
 
     Args:
-        parts: T_1, ..., T_k [list of object of the kind mechanisms].
+        parts: T_1, ..., T_k [list of objects of the kind mechanisms].
     """
 
 def compound_tester(
@@ -807,7 +807,7 @@ def compound_tester(
         prior: pairs [dataset, probability] that sum to 1, for the mechanism's own law; uniform without it [list of pairs
             [dataset, probability] that sum to 1; default uniform].
         position: which record is the target's, from 0 [integer in [0, inf); default 0].
-        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+        levels: the levels at which the power is shown, in (0, 1) [list of rationals in (0, 1); default ('1/100', '1/20',
             '1/10', '1/4', '1/2')].
         distance: how far apart two datasets with different candidates are, in the unit of the input divergence; that of a
             replaced record where the size of the data is fixed [exact number in (0, inf)].
@@ -846,7 +846,7 @@ def contingency_tables(
     multiset of records, in the form in which statistics are published.
 
     Args:
-        attributes: the attributes of a record; least and most bound the total count [list of table of attribute
+        attributes: the attributes of a record; least and most bound the total count [list of tables of attribute
             parameters].
         least: the range of the number of records; without `most` it is unbounded; least and most bound the total count
             [integer in [0, inf); default 0].
@@ -889,7 +889,7 @@ def conventional_rounding(
 
     Args:
         unit: the unit that is counted [text; default person].
-        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        tables: the tables, each a list of attributes; [] is the grand total [list of lists of texts].
         base: b: counts are rounded to multiples of it; 1 publishes the counts [integer in [1, inf)].
         redact_up_to: counts up to this one are published as "x", whether or not the margins give them away [integer in [0,
             inf)].
@@ -920,7 +920,7 @@ def count_mean_sketch(
         width: m, the number of bits [integer in [1, 2147483647]].
         hashes: for each function the coefficients (c_0, c_1, ...) of h(v) = (c_0 + c_1 v + c_2 v^2 + ... mod 2^31 - 1) mod
             m, v the place of a category, from 0 on. They are public: drawn uniformly, three coefficients make three values
-            independent (Wegman and Carter 1981) [list of list of integer in [0, 2147483646]].
+            independent (Wegman and Carter 1981) [list of lists of integers in [0, 2147483646]].
     """
 
 def coupled_worlds() -> Flavour:
@@ -990,7 +990,7 @@ def data_laws(
 
     Args:
         base: the space of ordinary datasets [object of the kind spaces].
-        data_laws: the distributions over it [list of table of datalaw parameters].
+        data_laws: the distributions over it [list of tables of datalaw parameters].
     """
 
 def data_variation() -> InputDivergence:
@@ -1030,10 +1030,10 @@ def derangement_swapping(
     of size 0 or 1 are skipped.
 
     Args:
-        match: the attributes that form the strata; () for one stratum [list of text].
-        swap: the attributes that move, all together [list of text].
+        match: the attributes that form the strata; () for one stratum [list of texts].
+        swap: the attributes that move, all together [list of texts].
         swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
-        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+        rates: the strata whose records are selected with a probability of their own [list of tables of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
     """
@@ -1100,12 +1100,12 @@ def discrete_gaussian(
     It is rho-zCDP with rho = (sum over queries of s_q^2) / (2 variance), s_q the L2 sensitivity of query q.
 
     Args:
-        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        queries: the invariants whose integer answers are published [list of objects of the kind invariants].
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
         sensitivities: s_q, in the order of the queries; such as "sqrt(2)" for a histogram and one replaced record [list of
-            exact number in [0, inf)].
+            exact numbers in [0, inf)].
         variance: the parameter sigma^2, in counts squared (the variance of the law is slightly smaller); or [rational in
             (0, inf)].
         scale: sigma, in counts: a rational or the square root of one. It is kept as the variance [exact number in (0,
@@ -1123,7 +1123,7 @@ def discriminative_pairs(
     Machanavajjhala 2014, `path` of it counts the steps in the graph of secrets.
 
     Args:
-        pairs: pairs of labels: of secrets, or of data laws [list of list of text].
+        pairs: pairs of labels: of secrets, or of data laws [list of lists of texts].
     """
 
 def distinct_count(
@@ -1137,9 +1137,9 @@ def distinct_count(
     One record added changes it by 1 at most, and so does one replaced.
 
     Args:
-        attributes: the attributes whose combinations are counted [list of text].
+        attributes: the attributes whose combinations are counted [list of texts].
         unit: whose records they are [text; default person].
-        where: for some attributes, the categories that are counted [table of list of text].
+        where: for some attributes, the categories that are counted [table of lists of texts].
     """
 
 def distributional_privacy() -> Flavour:
@@ -1191,9 +1191,9 @@ def element_records(
     elements.
 
     Args:
-        users: their names [list of text].
-        elements: the elements with their categories [list of table of attribute parameters].
-        clusters: a table from every element to its cluster; without it there is no unit cluster [table of text].
+        users: their names [list of texts].
+        elements: the elements with their categories [list of tables of attribute parameters].
+        clusters: a table from every element to its cluster; without it there is no unit cluster [table of texts].
     """
 
 def empirical_dp() -> Flavour:
@@ -1226,9 +1226,9 @@ def event_streams(
     difference of events, user-level is hamming of users, and between them lies hamming of user-windows.
 
     Args:
-        users: their names [list of text].
+        users: their names [list of texts].
         times: T; the times are 0 to T - 1 [integer in [1, inf)].
-        values: what an event may be [list of text].
+        values: what an event may be [list of texts].
         per_time: the most events of one user at one time [integer in [1, inf); default 1].
         window: the number of times in a block; without it there is no unit user-window. The last block may be shorter
             [integer in [1, inf)].
@@ -1251,7 +1251,7 @@ def explicit(
     """A list of universes, each a set of datasets with a label; they may overlap.
 
     Args:
-        universes_by_label: a table from label to datasets, written in the canonical form of the space [table of list of
+        universes_by_label: a table from label to datasets, written in the canonical form of the space [table of lists of
             text, an integer, or a list of them].
     """
 
@@ -1333,7 +1333,7 @@ def f_divergence(
             of kl, chi-squared, hellinger, jensen-shannon, triangular, total-variation, piecewise-linear].
         direction: forward, D_f(P||Q); backward, D_f(Q||P); both, the larger of the two [one of forward, backward, both].
         knots: pairs (t, f(t)) of a piecewise linear generator, t a ratio of probabilities, from t = 0 on, straight after
-            the last; f(1) = 0 [list of list of rational].
+            the last; f(1) = 0 [list of lists of rationals].
     """
 
 def f_divergence_privacy() -> Flavour:
@@ -1363,8 +1363,8 @@ def filtered(
 
     Args:
         mechanism: T [object of the kind mechanisms].
-        where: for some attributes, the categories that a record may have; all conditions are to be met [table of list of
-            text].
+        where: for some attributes, the categories that a record may have; all conditions are to be met [table of lists of
+            texts].
         unit: whose records they are [text; default person].
     """
 
@@ -1473,7 +1473,7 @@ def gaussian(
           rounded up in its 64th bit, so that it is a rational number.
 
     Args:
-        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        queries: the invariants whose integer answers are published [list of objects of the kind invariants].
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
@@ -1530,7 +1530,7 @@ def geometric(
     """Package dpspec-noise. Two-sided geometric noise: P(w) = (1-r)/(1+r) r^|w|, r = e^(-epsilon/sensitivity).
 
     Args:
-        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        queries: the invariants whose integer answers are published [list of objects of the kind invariants].
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
@@ -1560,7 +1560,7 @@ def graphs(
     The coordinates are the possible edges, with values 0 and 1, after one for each node if nodes may be absent.
 
     Args:
-        nodes: the names of all nodes there may be [list of text].
+        nodes: the names of all nodes there may be [list of texts].
         directed: whether the edge (a, b) differs from (b, a); if not, an edge names its ends in the order of `nodes` [true
             or false; default False].
         absent: whether nodes may be absent; without it all are always there [true or false; default False].
@@ -1630,13 +1630,13 @@ def hierarchical(
     block's; a prior that is uniform up to a fixed number is not of that kind.
 
     Args:
-        priors: p, the prior probability of what is true of the target, in (0, 1) [list of rational in (0, 1); default
+        priors: p, the prior probability of what is true of the target, in (0, 1) [list of rationals in (0, 1); default
             ('1/2', '1/5', '1/10', '1/50')].
         distance: the largest distance of a dataset and its contrary, in the unit of the input divergence [exact number in
             (0, inf); default 1].
         worlds: pairs (x, x') of datasets, equally likely: the same others, and what is true of the target or its contrary;
             without them, in a small space of vectors, the target is the first entry, of whose values the worst two are
-            taken, and the others are anything [list of list of text, an integer, or a list of them].
+            taken, and the others are anything [list of lists of text, an integer, or a list of them].
     """
 
 def hockey_stick(
@@ -1680,8 +1680,8 @@ def households(
     []]]`` has two housing units, and a woman of 34 lives in the first.
 
     Args:
-        household: the attributes of a household [list of table of attribute parameters].
-        person: the attributes of a person [list of table of attribute parameters].
+        household: the attributes of a household [list of tables of attribute parameters].
+        person: the attributes of a person [list of tables of attribute parameters].
         least: the range of the number of households [integer in [0, inf); default 0].
         most: the range of the number of households [integer in [0, inf)].
         members: the largest number of persons in a household [integer in [0, inf)].
@@ -1860,7 +1860,7 @@ def invariants(
     """The level sets of a set of invariants: D_c(x) = {x' : c(x') = c(x)} (Bailie et al. 2024).
 
     Args:
-        invariants: the invariants held [list of object of the kind invariants].
+        invariants: the invariants held [list of objects of the kind invariants].
     """
 
 def invariants_dp() -> Flavour:
@@ -1916,9 +1916,9 @@ def kept_cell_key(
 
     Args:
         unit: the unit that is counted [text; default person].
-        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        tables: the tables, each a list of attributes; [] is the grand total [list of lists of texts].
         rows: the perturbation table: a row for each of the counts 1, 2, ..., the last one for all larger counts too [list
-            of table of perturbationrow parameters].
+            of tables of perturbationrow parameters].
         keys: K, the number of keys that a cell can have [integer in [1, inf)].
         key: the attribute that is the record key [text].
     """
@@ -1971,7 +1971,7 @@ def laplace(
     McSherry, Nissim and Smith 2006).
 
     Args:
-        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        queries: the invariants whose integer answers are published [list of objects of the kind invariants].
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
@@ -2048,9 +2048,9 @@ def lattice_gaussian(
 
     Args:
         invariants: what stays exact, each linear in the counts; the generators come from a reduced basis of the lattice. Or
-            [list of object of the kind invariants].
+            [list of objects of the kind invariants].
         moves: pairwise orthogonal generators themselves, changes of counts. A generator that is a multiple, or too few of
-            them, leave more exact than intended [list of list of integer].
+            them, leave more exact than intended [list of lists of integers].
         variance: sigma^2, in counts squared [rational in (0, inf)].
     """
 
@@ -2092,7 +2092,7 @@ def linear_map(
     """An integer linear map c(x) = A v(x), with v(x) the dataset as counts over the cells of the space.
 
     Args:
-        rows: the rows of A: by how much each invariant changes for one record in each cell [list of list of integer].
+        rows: the rows of A: by how much each invariant changes for one record in each cell [list of lists of integers].
         label: what the map is, for people [text; default linear map].
     """
 
@@ -2111,9 +2111,9 @@ def listed_laws(
     """Package dpspec-flavours. A mechanism given law by law: for every dataset the probability of every outcome.
 
     Args:
-        laws: rows (dataset, law) [list of table of listedlaw parameters].
+        laws: rows (dataset, law) [list of tables of listedlaw parameters].
         otherwise: the law on every dataset that is not listed, a probability for each output; without it all of them must
-            be [table of rational in [0, 1]].
+            be [table of rationals in [0, 1]].
     """
 
 def listed_pairs(
@@ -2126,7 +2126,7 @@ def listed_pairs(
     Two datasets are neighbours when the pair is listed in one order or the other.
 
     Args:
-        pairs: the pairs, each as two datasets in the way in which the space reads them [list of list of text, an integer,
+        pairs: the pairs, each as two datasets in the way in which the space reads them [list of lists of text, an integer,
             or a list of them].
     """
 
@@ -2188,9 +2188,10 @@ def marginal(
     count. The attribute ``members`` of a household is its whole composition.
 
     Args:
-        attributes: the attributes of the table [list of text].
+        attributes: the attributes of the table [list of texts].
         unit: the unit that is counted [text; default person].
-        where: for some attributes, the categories that are counted; the other records are left out [table of list of text].
+        where: for some attributes, the categories that are counted; the other records are left out [table of lists of
+            texts].
     """
 
 def membership_difference(
@@ -2304,8 +2305,8 @@ def metric_points(
     in units of `spacing`, named by these numbers ("2,0").
 
     Args:
-        points: the points, a table from name to coordinates; or [table of list of rational].
-        grid: the number of places along each axis [list of integer in [1, inf)].
+        points: the points, a table from name to coordinates; or [table of lists of rationals].
+        grid: the number of places along each axis [list of integers in [1, inf)].
         spacing: the distance of neighbouring places of a grid, in units of length [rational in (0, inf); default 1].
         count: the number of locations in a dataset [integer in [1, inf); default 1].
         unit: what one location is [text; default location].
@@ -2530,7 +2531,7 @@ def one_sided(
 
     Args:
         attribute: the policy: the attribute that decides [text].
-        sensitive: the policy: its categories that are sensitive [list of text].
+        sensitive: the policy: its categories that are sensitive [list of texts].
         unit: the policy: what one record is [text; default person].
     """
 
@@ -2558,7 +2559,7 @@ def open_sample(
 
     Args:
         attribute: the policy: the attribute that decides [text].
-        sensitive: the policy: its categories that are sensitive [list of text].
+        sensitive: the policy: its categories that are sensitive [list of texts].
         unit: the policy: what one record is [text; default person].
         keep_probability: p in [0, 1], the probability with which an open record is published; at 1 a record that is missing
             is known to be sensitive (the exclusion attack) [rational in [0, 1]].
@@ -2575,7 +2576,7 @@ def ordered_records(
     """Sequences of records over named categorical attributes.
 
     Args:
-        attributes: the attributes of a record [list of table of attribute parameters].
+        attributes: the attributes of a record [list of tables of attribute parameters].
         least: the range of the number of records; without `most` it is unbounded [integer in [0, inf); default 0].
         most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
         unit: what one record is [text; default person].
@@ -2597,10 +2598,10 @@ def pair_swapping(
     leads to may be out of reach from a neighbouring one.
 
     Args:
-        match: the attributes that form the strata; () for one stratum [list of text].
-        swap: the attributes that move, all together [list of text].
+        match: the attributes that form the strata; () for one stratum [list of texts].
+        swap: the attributes that move, all together [list of texts].
         swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
-        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+        rates: the strata whose records are selected with a probability of their own [list of tables of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
     """
@@ -2619,7 +2620,7 @@ def parallel(
 
     Args:
         attribute: the attribute that defines the parts [text].
-        parts: rows (categories, mechanism); no category is in two of them [list of table of parallelpart parameters].
+        parts: rows (categories, mechanism); no category is in two of them [list of tables of parallelpart parameters].
         unit: whose records they are [text; default person].
     """
 
@@ -2691,10 +2692,10 @@ def permutation_swapping(
     P(sigma) = sum over t of C(n-m, t) p^(m+t) (1-p)^(n-m-t) / (m+t)! for a permutation that moves m of n records.
 
     Args:
-        match: the attributes that form the strata; () for one stratum [list of text].
-        swap: the attributes that move, all together [list of text].
+        match: the attributes that form the strata; () for one stratum [list of texts].
+        swap: the attributes that move, all together [list of texts].
         swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
-        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+        rates: the strata whose records are selected with a probability of their own [list of tables of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
     """
@@ -2711,7 +2712,7 @@ def personal_weights(
     with an infinite weight requires no protection at all.
 
     Args:
-        weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1 [list of exact number in
+        weights: w_i > 0, one for each position; epsilon_i itself where the budget is epsilon = 1 [list of exact numbers in
             (0, inf)].
         unit: what one position is [text; default person].
     """
@@ -2741,7 +2742,7 @@ def personalised_response(
     Bit i is protected at epsilon_i = |ln(p_i / (1 - p_i))|, as personalised privacy requires.
 
     Args:
-        keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit [list of rational in [0, 1]].
+        keep_probabilities: p_i in [0, 1], the probability of the truth, one for each bit [list of rationals in [0, 1]].
     """
 
 def point(
@@ -2779,7 +2780,7 @@ def policy(
 
     Args:
         edges: pairs of values, each as a category, or as a list of categories for records of several attributes [list of
-            list of text, an integer, or a list of them].
+            lists of text, an integer, or a list of them].
         unit: what one record is [text; default person].
     """
 
@@ -2803,8 +2804,8 @@ def policy_neighbours(
 
     Args:
         edges: the policy graph: pairs of values, each as a category, or as a list of categories for records of several
-            attributes [list of list of text, an integer, or a list of them].
-        constraints: the invariants that are public [list of object of the kind invariants].
+            attributes [list of lists of text, an integer, or a list of them].
+        constraints: the invariants that are public [list of objects of the kind invariants].
         unit: what one record is [text; default person].
     """
 
@@ -2869,7 +2870,7 @@ def projected_gaussian(
     <u, v(x)> + N(0, sigma^2 |u|^2) for an orthogonal integer basis of vectors u of the null space.
 
     Args:
-        invariants: what stays exact; each must be linear in the counts [list of object of the kind invariants].
+        invariants: what stays exact; each must be linear in the counts [list of objects of the kind invariants].
         variance: sigma^2, in counts squared [rational in (0, inf)].
         projection_only: release P (v(x) + w) and keep C v(x) back, so that nothing is exact [true or false; default False].
     """
@@ -2905,7 +2906,7 @@ def random_rounding(
 
     Args:
         unit: the unit that is counted [text; default person].
-        tables: the tables, each a list of attributes; [] is the grand total [list of list of text].
+        tables: the tables, each a list of attributes; [] is the grand total [list of lists of texts].
         base: b: counts are rounded to multiples of it [integer in [1, inf)].
     """
 
@@ -2938,7 +2939,7 @@ def record_weights(
 
     Args:
         attribute: the attribute that decides [text].
-        weights: a table from category to weight, above 0 [table of exact number in (0, inf)].
+        weights: a table from category to weight, above 0 [table of exact numbers in (0, inf)].
         otherwise: the weight of the categories that are not listed; without it all of them must be [exact number in (0,
             inf)].
         unit: what one record is [text; default person].
@@ -2955,7 +2956,7 @@ def records(
     """Multisets of records over named categorical attributes.
 
     Args:
-        attributes: the attributes of a record [list of table of attribute parameters].
+        attributes: the attributes of a record [list of tables of attribute parameters].
         least: the range of the number of records; without `most` it is unbounded [integer in [0, inf); default 0].
         most: the range of the number of records; without `most` it is unbounded [integer in [0, inf)].
         unit: what one record is [text; default person].
@@ -3016,7 +3017,7 @@ def release_invariants(
     it is the mechanism that separates a multiverse from a coarser one.
 
     Args:
-        invariants: c [list of object of the kind invariants].
+        invariants: c [list of objects of the kind invariants].
     """
 
 def renyi(
@@ -3122,14 +3123,14 @@ def risk_swapping(
     recognised.
 
     Args:
-        match: the attributes that form the strata; () for one stratum [list of text].
-        swap: the attributes that move, all together [list of text].
+        match: the attributes that form the strata; () for one stratum [list of texts].
+        swap: the attributes that move, all together [list of texts].
         swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
-        rates: the strata whose records are selected with a probability of their own [list of table of stratumrate
+        rates: the strata whose records are selected with a probability of their own [list of tables of stratumrate
             parameters].
         unit: the unit that one record is [text; default household].
         rate: conditions with their rates; the first one that a record meets counts, and `swap_rate` where it meets none
-            [list of table of riskrate parameters].
+            [list of tables of riskrate parameters].
         algorithm: what the selected records of a stratum do: derangement or permutation [one of derangement, permutation;
             default derangement].
     """
@@ -3194,8 +3195,8 @@ def safetab(
     2024).
 
     Args:
-        populations: the population levels [list of table of populationlevel parameters].
-        levels: the iteration levels; their shares add up to exactly 1 [list of table of iterationlevel parameters].
+        populations: the population levels [list of tables of populationlevel parameters].
+        levels: the iteration levels; their shares add up to exactly 1 [list of tables of iterationlevel parameters].
         budget: rho, the concentrated budget of all stages together, a rational [exact number in (0, inf)].
         unit: whose records are counted, and what the claim protects [text; default person].
     """
@@ -3210,8 +3211,8 @@ def safetab_geometric(
     """Package dpspec-census. Adaptive tables with two-sided geometric noise: epsilon-DP.
 
     Args:
-        populations: the population levels [list of table of populationlevel parameters].
-        levels: the iteration levels; their shares add up to exactly 1 [list of table of iterationlevel parameters].
+        populations: the population levels [list of tables of populationlevel parameters].
+        levels: the iteration levels; their shares add up to exactly 1 [list of tables of iterationlevel parameters].
         budget: epsilon; where it is made of logarithms of rationals the law is exact [exact number in (0, inf)].
         unit: whose records are counted, and what the claim protects [text; default person].
     """
@@ -3248,10 +3249,10 @@ def secrets(
 
     Args:
         base: the space of ordinary datasets [object of the kind spaces].
-        secrets: the secrets to be distinguished, such as "the first record is 1" [list of table of dataevent parameters].
-        priors: the distributions of the data that attackers believe in [list of table of datalaw parameters].
-        backgrounds: the possible knowledge of attackers; none means attackers who know nothing but the prior [list of table
-            of dataevent parameters].
+        secrets: the secrets to be distinguished, such as "the first record is 1" [list of tables of dataevent parameters].
+        priors: the distributions of the data that attackers believe in [list of tables of datalaw parameters].
+        backgrounds: the possible knowledge of attackers; none means attackers who know nothing but the prior [list of
+            tables of dataevent parameters].
     """
 
 def sgd(*, steps: Any, rate: Any, noise_multiplier: Any, clip: Any = ..., delta: Any = ..., epsilon: Any = ...) -> SpecDocument:
@@ -3331,7 +3332,7 @@ def staircase(
     each lose k epsilon together.
 
     Args:
-        queries: the invariants whose integer answers are published [list of object of the kind invariants].
+        queries: the invariants whose integer answers are published [list of objects of the kind invariants].
         neighbours: the relation to which the stated sensitivity refers; add-remove in the lecture (Lecture notes 2025) [one
             of add-remove, replace-one, differ-in-one-position; default add-remove].
         unit: the unit that is added, removed or replaced [text; default person].
@@ -3395,7 +3396,7 @@ def strong_membership(
     not.
 
     Args:
-        priors: probabilities of membership that the attacker believes before, in (0, 1) [list of rational in [0, 1];
+        priors: probabilities of membership that the attacker believes before, in (0, 1) [list of rationals in [0, 1];
             default (1/100, 1/10, 1/2)].
         failure: the probability with which a statement may fail; it has to be above the delta of approximate privacy, and
             above 0 for concentrated privacy [rational in [0, 1); default 0].
@@ -3420,9 +3421,9 @@ def strongest(
     outcome means drawing it from the mixture that the ratio has below. Both are attained by some mechanism at some prior.
 
     Args:
-        priors: beliefs in a candidate before the release, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/10',
+        priors: beliefs in a candidate before the release, in (0, 1) [list of rationals in (0, 1); default ('1/100', '1/10',
             '1/2')].
-        factors: growths of the belief, above 1 [list of rational in (1, inf); default ('2', '5', '10')].
+        factors: growths of the belief, above 1 [list of rationals in (1, inf); default ('2', '5', '10')].
         distance: the distance of two datasets with different candidates, in the unit of the input divergence [exact number
             in (0, inf); default 1].
         datasets: the datasets that are evaluated for the mechanism's own law; by default all, or the smallest of a large
@@ -3510,9 +3511,9 @@ def swapping(
     constant inside a universe of c_Swap; in a universe of another multiverse the largest over its datasets is taken.
 
     Args:
-        match: the attributes that form the strata [list of text].
+        match: the attributes that form the strata [list of texts].
         swap_rate: p, the probability with which each record is selected [rational in [0, 1]].
-        rates: the strata that have a rate of their own; their budgets count with it [list of table of stratumrate
+        rates: the strata that have a rate of their own; their budgets count with it [list of tables of stratumrate
             parameters].
         form: which print of the theorem, see `nominal_budget` [one of s23-full, s23-short, s24; default s23-full].
         unit: the unit whose records are swapped [text; default household].
@@ -3555,11 +3556,11 @@ def targeted_swapping(
     """Package dpspec-census. Swapping of the records that few others in their area agree with.
 
     Args:
-        levels: the attributes of the area, coarse to fine; they move [list of text].
-        risk: the risk variables [list of text].
+        levels: the attributes of the area, coarse to fine; they move [list of texts].
+        risk: the risk variables [list of texts].
         k: a record is risky where fewer than k records, itself among them, have its risk variables [integer in [1, inf)].
-        similar: profiles of variables in which donors agree, the closest first; without any, all are donors [list of list
-            of text; default ((),)].
+        similar: profiles of variables in which donors agree, the closest first; without any, all are donors [list of lists
+            of texts; default ((),)].
         unit: the unit that one record is [text; default household].
     """
 
@@ -3577,7 +3578,7 @@ def tester(
     variation.
 
     Args:
-        levels: the levels at which the power is shown, in (0, 1) [list of rational in (0, 1); default ('1/100', '1/20',
+        levels: the levels at which the power is shown, in (0, 1) [list of rationals in (0, 1); default ('1/100', '1/20',
             '1/10', '1/4', '1/2')].
         distance: how far apart x and x' may be, in the unit of the input divergence [exact number in (0, inf); default 1].
         datasets: those that are distinguished, for the mechanism's own law; without it all, or the smallest of a large
@@ -3680,10 +3681,10 @@ def topdown(
     An outcome is the pair (z, t): the fitted table as a dataset of the space, and the noisy measurements.
 
     Args:
-        measurements: the queries, each with its variance [list of table of measurement parameters].
+        measurements: the queries, each with its variance [list of tables of measurement parameters].
         unit: the unit that the claim protects [text; default person].
-        invariants: c, read from the confidential data; a structural zero is a count that is always 0 [list of object of the
-            kind invariants].
+        invariants: c, read from the confidential data; a structural zero is a count that is always 0 [list of objects of
+            the kind invariants].
     """
 
 def topdown_by_levels(
@@ -3703,16 +3704,16 @@ def topdown_by_levels(
     An outcome is (z, t): for every table the fitted counts of the smallest nodes, and all noisy answers.
 
     Args:
-        levels: the attributes of geography, from large to small, each within the one before [list of text].
+        levels: the attributes of geography, from large to small, each within the one before [list of texts].
         allocation: allocations of 2020 by name; and [list of one of 2020-pl-persons, 2020-pl-housing-units].
-        tables: others, at most one for each unit [list of table of tabulation parameters].
-        invariants: c, marginals that are read from the confidential data and kept exactly [list of object of the kind
+        tables: others, at most one for each unit [list of tables of tabulation parameters].
+        invariants: c, marginals that are read from the confidential data and kept exactly [list of objects of the kind
             invariants].
-        edits: what one fitted table demands of another [list of table of editconstraint parameters].
+        edits: what one fitted table demands of another [list of tables of editconstraint parameters].
         unit: the unit that the claim protects, whose microdata are the main output [text; default person].
         passes: the queries of each pass of the fit, by their words, such as "total" and "age x sex". A pass fits its own
             queries, and keeps what those before it fitted to within whole numbers. Queries that are in none come last;
-            without any, all queries are fitted at once [list of list of text].
+            without any, all queries are fitted at once [list of lists of texts].
         gap: how far the loss of a fit may be from the optimum, relative to the optimum, where the fast method fits it
             [rational in (0, 1]; default 1/1000].
     """
@@ -3725,7 +3726,7 @@ def topdown_noise(
     """Package dpspec-census. The noise step alone: t = q(x) + W (Bailie, Gong and Meng 2023).
 
     Args:
-        measurements: the queries, each with its variance [list of table of measurement parameters].
+        measurements: the queries, each with its variance [list of tables of measurement parameters].
         unit: the unit that the claim protects [text; default person].
     """
 
@@ -3756,7 +3757,7 @@ def trade_off(
     `MOST_STEPS` steps only that is known as a lower bound: the numbers get long, and no budget is meant that far away.
 
     Args:
-        curve: the knots (level, error) of f, from level 0 to (1, 0) [list of list of rational in [0, 1]].
+        curve: the knots (level, error) of f, from level 0 to (1, 0) [list of lists of rationals in [0, 1]].
         epsilon: instead of a curve, that of pure or approximate privacy, e^epsilon rational, with [exact number in [0,
             inf)].
         delta: the slack in probability [rational in [0, 1); default 0].
@@ -3890,11 +3891,11 @@ def uniqueness(
     The specification is what the release of *one* level keeps; l levels are l such releases with their own noise.
 
     Args:
-        priors: p, the prior probability of the true value, in (0, 1) [list of rational in (0, 1); default ('1/2', '1/5',
+        priors: p, the prior probability of the true value, in (0, 1) [list of rationals in (0, 1); default ('1/2', '1/5',
             '1/10', '1/50')].
         distance: the largest distance of the two candidate datasets, in the unit of the input divergence [exact number in
             (0, inf); default 1].
-        levels: numbers of levels, at least 1 each [list of integer in [1, inf); default (1, 2, 3, 4, 5, 6)].
+        levels: numbers of levels, at least 1 each [list of integers in [1, inf); default (1, 2, 3, 4, 5, 6)].
         datasets: the candidate datasets, for the mechanism's own law; by default all, or the smallest of a large space
             [list of text, an integer, or a list of them].
     """
@@ -3934,7 +3935,7 @@ def value_lists(
             default True].
         unit: what one entry is [text; default person].
         named: the columns of a table of entries: a name for each part, where entries are tuples of one length, or one name
-            [list of text].
+            [list of texts].
     """
 
 def verify_locked(*paths: Any, lock: Any = ..., everything: Any = ..., accept: Any = ..., jobs: Any = ..., progress: Any = ...) -> CommandAnswer:
@@ -3994,8 +3995,8 @@ def weighted_records(
     For linear queries a dataset is its weights in units of 1/`scale`, which are integers.
 
     Args:
-        values: what a record may be [list of text].
-        weights: the positive weights that a value may have; 0 is always possible [list of rational in (0, inf)].
+        values: what a record may be [list of texts].
+        weights: the positive weights that a value may have; 0 is always possible [list of rationals in (0, inf)].
         unit: what one record is [text; default record].
     """
 
@@ -4012,11 +4013,11 @@ def weighted_sums(
     A record adds its vector w(v), one replaced changes the answers by w(v') - w(v); cells that are not listed add nothing.
 
     Args:
-        attributes: whose combinations are the cells [list of text].
-        sums: the names of the answers [list of text].
-        weights: rows (cell, adds), at most one for each cell [list of table of cellweights parameters].
+        attributes: whose combinations are the cells [list of texts].
+        sums: the names of the answers [list of texts].
+        weights: rows (cell, adds), at most one for each cell [list of tables of cellweights parameters].
         unit: whose records they are [text; default person].
-        where: for some attributes, the categories that are counted; other records add nothing [table of list of text].
+        where: for some attributes, the categories that are counted; other records add nothing [table of lists of texts].
     """
 
 def window_events(
@@ -4043,7 +4044,7 @@ def with_and_without(
     x).
 
     Args:
-        pairs: the pairs (x, z) [list of table of instance parameters].
+        pairs: the pairs (x, z) [list of tables of instance parameters].
     """
 
 def within_distance(

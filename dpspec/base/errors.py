@@ -127,6 +127,15 @@ def with_article(noun: str) -> str:
     return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
 
 
+def several(noun: str) -> str:
+    """The plural of what a domain holds, after "list of".
+
+    >>> several("table of attribute parameters"), several("exact number in [0, inf]"), several("one of a, b")
+    ('tables of attribute parameters', 'exact numbers in [0, inf]', 'one of a, b')
+    """
+    return re.sub(r"^(exact number|integer|list|number|object|rational|table|text)(?= |$)", r"\1s", noun)
+
+
 LONGEST_TEXT = 300
 """Characters of what an exception says that are shown."""
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, dataclass_transform
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, count, named, with_article
+from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, count, named, several, with_article
 from dpspec.base.exact import INFINITY, Number, NumberLike, number, rational
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ class Items(Domain):
         return tuple(read)
 
     def describe(self) -> str:
-        return f"list of {self.item.describe()}"
+        return f"list of {several(self.item.describe())}"
 
     def schema(self) -> dict[str, Any]:
         return {"type": "array", "items": self.item.schema(), "minItems": self.least}
@@ -294,7 +294,7 @@ class Pairs(Domain):
         return tuple(sorted(read.items(), key=lambda pair: pair[0]))
 
     def describe(self) -> str:
-        return f"table of {self.item.describe()}"
+        return f"table of {several(self.item.describe())}"
 
     def schema(self) -> dict[str, Any]:
         return {"type": "object", "additionalProperties": self.item.schema()}

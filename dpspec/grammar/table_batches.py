@@ -100,13 +100,15 @@ class TableSource:
         named ``state=01`` gives this value to all records below it, as Hive and Spark write partitioned tables.
 
         Raises:
+            NotAFileError, UnreadableFileError: there is no such file.
             TableError: a file has no known format, or a folder holds no tables, tables of two formats, or other files.
         """
         found: tuple[Path, ...] = (path,)
         if path.is_dir():
             found = partitions_of(path, formats)
-        else:
-            format_of(path, formats)
+        for partition in found:
+            check_regular(partition)
+            format_of(partition, formats)
         return cls(
             path=path, partitions=found, attributes=tuple(attributes), formats=formats, keep=tuple(keep),
             layout=layout or TableLayout(),

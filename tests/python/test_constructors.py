@@ -100,7 +100,7 @@ BAD = [
     (lambda: dp.laplace(1), "takes its parameters by their names: write laplace(queries=..."),
     (lambda: dp.laplace(queries=dp.marginal(attributes="a"), epsilon=-1), "epsilon=-1: must be an exact number in (0, inf)"),
     (lambda: dp.records(lest=3), "did you mean least? As the name of an attribute write attributes={'lest': ...}"),
-    (lambda: dp.records(colour=True), "must be a list of text"),
+    (lambda: dp.records(colour=True), "must be a list of texts"),
     (lambda: dp.records(colour=0), "must be an integer in [1, inf)"),
     (dp.records, "attributes): is missing"),
     (lambda: dp.mechanism("laplce"), "did you mean laplace?"),

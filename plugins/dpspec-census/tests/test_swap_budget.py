@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import attrs
 import pytest
 from dpspec_census import (
     DerangementSwapping,
@@ -21,7 +22,7 @@ from dpspec_census.swapping import THEOREM
 from dpspec_divergences import Hamming, Mult
 
 import dpspec as dp
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, ParameterError
 from dpspec.base.exact import INFINITY, ZERO, ln, number
 from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
@@ -226,3 +227,17 @@ def test_two_datasets_do_not_have_the_budget_of_their_universe_unless_it_fixes_t
     assert budget.is_same_in_parts(by_sex.multiverse, people)
     assert not budget.is_same_in_parts(one.multiverse, people)
     assert not budget.is_same_in_parts(by_sex.multiverse, SPACE)  # it has no persons
+
+
+@pytest.mark.parametrize(("arguments", "words"), [
+    ({"match": ["mach"]}, "household attribute=mach: is unknown to the space records: did you mean match"),
+    ({"match": ["match"], "rates": [{"stratum": ["2"], "swap_rate": "1/3"}]}, 'must be a category "0" to "1"'),
+    ({"match": ["match"], "unit": "person"}, "is no unit of the space records"),
+])  # fmt: skip
+def test_strata_that_the_space_lacks_are_refused(arguments, words):
+    """`check` accepted the file; `verify` ended with a ValueError, or a rate counted for no stratum."""
+    budget = SwappingBudget(swap_rate="1/20", **arguments)
+    with pytest.raises(DpspecError, match=words):
+        budget.check_universes(SPEC.multiverse, SPACE)
+    attrs.evolve(SPEC.budget, rates=[{"stratum": ["1"], "swap_rate": "1/3"}]).check_universes(SPEC.multiverse, SPACE)
+    SwappingBudget(match=["mach"], swap_rate="1/20", largest_stratum=9).check_universes(SPEC.multiverse, SPACE)

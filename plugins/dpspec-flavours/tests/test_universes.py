@@ -562,6 +562,20 @@ def test_a_misspelt_part_is_an_error_although_all_others_have_a_budget(
         read_text(text(wrong), REGISTRY)
 
 
+@pytest.mark.parametrize("most", [2, 10**9])
+def test_a_part_without_a_budget_is_an_error(most: int) -> None:
+    """`check` accepted the file, and `verify` could not judge it. Of universes of one dataset nothing is promised."""
+    text = BY_PART.format(multiverse=STRATA, place=0, part='"north"', space="records").replace("most = 2", f"most = {most}")
+    assert read_text(text, REGISTRY).spec.budget.parameter == "epsilon"
+    with pytest.raises(DpspecError, match="by-part=south: has no entry for this part"):
+        read_text(text.replace('otherwise = "3"', ""), REGISTRY)
+    every = 'values = [{ part = "north", value = 1 }, { part = "south", value = "2" }]'
+    listed = text.replace('otherwise = "3"', "").replace('values = [{ part = "north", value = "1" }]', every)
+    assert read_text(listed, REGISTRY).spec.budget.parameter == "epsilon"
+    fixed = text.replace('otherwise = "3"', "").replace(f"most = {most}", "least = 2, most = 2")  # each stratum is of one kind
+    assert read_text(fixed, REGISTRY).spec.budget.parameter == "epsilon"
+
+
 UNLISTED = (
     "multiverse = { invariants = [{ type = 'marginal', attributes = [] }] }",
     "multiverse = { type = 'explicit', universes_by_label = { a = [[]] } }",

@@ -185,7 +185,10 @@ def test_a_run_without_an_account_does_not_go_on_in_one(files, monkeypatch):
 
 @pytest.mark.parametrize("at_begin", [False, True])
 def test_a_run_that_ended_before_it_drew_belongs_to_its_account(files, monkeypatch, at_begin):
-    """Ended between its key and its charge, it was said to have no account: what followed this advice was never charged."""
+    """Ended between its key and its charge, it was said to have no account: what followed this advice was never charged.
+
+    Where its charge was given back, it stayed all the same: to begin anew was refused in favour of --resume, and that as well.
+    """
 
     def ended(*_, **__):
         raise Killed
@@ -195,6 +198,13 @@ def test_a_run_that_ended_before_it_drew_belongs_to_its_account(files, monkeypat
         with pytest.raises(Killed):
             release(files, Recorder(Logged.log))
     assert "mechanism" not in Logged.log
+    assert ("abandon" in Logged.log) is at_begin
+    Logged.log.clear()
+    if at_begin:
+        assert not unfinished(files[2]).exists()
+        release(files, Recorder(Logged.log))
+        assert Logged.log == ["reserve", "draw", "mechanism", "commit"]
+        return
     with pytest.raises(ReleaseError, match="was charged to an account"):
         release(files, None, resume=True)
     Logged.log.clear()

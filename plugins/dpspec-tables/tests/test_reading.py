@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import pickle
 import re
 import shutil
@@ -12,8 +14,9 @@ import pytest
 from dpspec_tables import Arrow, Csv, Parquet, formats
 from hypothesis import given, strategies as st
 
-from dpspec.base.errors import DpspecError, Faults, TableError
+from dpspec.base.errors import DpspecError, Faults, NotAFileError, TableError
 from dpspec.blocks.space import Attribute
+from dpspec.grammar.table_batches import TableSource
 from dpspec.grammar.table_files import read_households, read_table
 from dpspec.grammar.tables import NumberedAttribute, NumberRange, Table, codes_read
 
@@ -201,6 +204,24 @@ def test_a_file_that_is_no_such_table_is_refused_in_one_line(tmp_path, name, con
     (line,) = faults(path, [AGE])
     assert said in line
     assert "\n" not in line
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes among files")
+@pytest.mark.parametrize("suffix", SUFFIXES)
+def test_a_pipe_or_device_in_the_place_of_a_file_is_refused_before_it_is_opened(tmp_path, suffix):
+    (tmp_path / f"device{suffix}").symlink_to(os.devnull)
+    os.mkfifo(tmp_path / f"pipe{suffix}")
+    readers = (
+        lambda path: TableSource.of(path, [SEX], BY_SUFFIX),
+        BY_SUFFIX[suffix].header,
+        BY_SUFFIX[suffix].records if suffix != ".csv" else BY_SUFFIX[suffix].header,
+        lambda path: list(BY_SUFFIX[suffix].batches(path, [SEX])),
+        lambda path: BY_SUFFIX[suffix].describe(path, ["sex"], 5),
+        lambda path: BY_SUFFIX[suffix].identifiers(path, "sex"),
+    )
+    for path, read in itertools.product((tmp_path / f"device{suffix}", tmp_path / f"pipe{suffix}"), readers):
+        with pytest.raises(NotAFileError, match="is a pipe, a socket or a device"):
+            read(path)
 
 
 def test_a_byte_order_mark_and_carriage_returns_are_no_part_of_names_or_values(tmp_path):

@@ -66,6 +66,20 @@ SwappedRecords = tuple[tuple[Record, Record], ...]
 """The records of one stratum, each as its pair (rest, swap)."""
 
 
+def _attributes(space: DatasetSpace, unit: str, names: Iterable[str]) -> Mapping[str, Attribute]:
+    """The attributes of a unit by name.
+
+    Raises:
+        IncompatibleBlocksError: one of the names is none of theirs.
+    """
+    attributes = {a.name: a for a in space.attributes_of(unit)}
+    for name in names:
+        if name not in attributes:
+            rule, advice = f"is unknown to the space {space.name}", params.did_you_mean(name, attributes)
+            raise IncompatibleBlocksError(f"{unit} attribute", rule, advice, value=name)
+    return attributes
+
+
 @define
 class SwapScheme:
     """The attributes that are matched on, those that are swapped, and the unit whose records they are.
@@ -103,16 +117,7 @@ class SwapScheme:
                 "unit", "cannot be swapped between households; whole households are", f"write unit = {space.units[0]}",
                 value=self.unit,
             )  # fmt: skip
-        attributes = {a.name: a for a in space.attributes_of(self.unit)}
-        for name in (*self.match, *self.swap):
-            if name not in attributes:
-                raise IncompatibleBlocksError(
-                    f"{self.unit} attribute",
-                    f"is unknown to the space {space.name}",
-                    params.did_you_mean(name, attributes),
-                    value=name,
-                )
-        self._check_nesting(attributes)
+        self._check_nesting(_attributes(space, self.unit, (*self.match, *self.swap)))
 
     def _check_nesting(self, attributes: Mapping[str, Attribute]) -> None:
         """A nested attribute moves together with the one it lies within, or one of the two is fixed in a stratum."""
@@ -271,6 +276,18 @@ def check_rates(rates: Sequence[StratumRate], match: Sequence[str]) -> None:
             raise ParameterError("rates", "must not name a stratum twice", value=stratum)
 
 
+def check_strata(space: DatasetSpace, unit: str, match: Sequence[str], rates: Sequence[StratumRate]) -> None:
+    """Refuse strata by attributes that a space lacks, and rates of strata that it lacks.
+
+    Raises:
+        IncompatibleBlocksError, NotInSpaceError.
+    """
+    attributes = _attributes(space, unit, match)
+    for rate in rates:
+        for name, category in zip(match, rate.stratum, strict=False):
+            attributes[name].index(category)
+
+
 def rate_of(stratum: Record, rates: Sequence[StratumRate], default: Fraction) -> Fraction:
     """The rate of a stratum: its own where it has one."""
     return next((rate.swap_rate for rate in rates if rate.stratum == stratum), default)
@@ -352,24 +369,17 @@ class SwappingBudget(Budget):
         if self.rates and self.largest_stratum is not None:
             raise ParameterError("largest_stratum", "is one number for one rate", "leave out rates, or the largest stratum")
 
+    def check_universes(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> None:
+        """A rate of a misspelt stratum would count for none."""
+        if self.largest_stratum is None:
+            check_strata(space, self.unit, self.match, self.rates)
+
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         if self.largest_stratum is not None:
             return nominal_budget(self.largest_stratum, self.swap_rate, self.form)
         strata = [StratumSizes.by_stratum(dataset, space, self.match, self.unit) for dataset in universe.datasets]
         budgets = {self.of_stratum(stratum, size) for sizes in strata for stratum, size in sizes.items()}
         return max(budgets, default=nominal_budget(0, self.swap_rate, self.form))
-
-    def check_universes(self, multiverse: blocks.Multiverse, space: DatasetSpace) -> None:
-        """Without a printed size, strata are read from the attributes of a unit of the space."""
-        if self.largest_stratum is not None:
-            return
-        attributes = {} if self.unit not in space.units else {a.name: a for a in space.attributes_of(self.unit)}
-        checked = ("unit", [self.unit], space.units), (f"{self.unit} attribute", self.match, attributes)
-        for what, names, among in checked:
-            for name in names:
-                if name not in among:
-                    rule = f"is read by the swapping budget, and unknown to the space {space.name}"
-                    raise IncompatibleBlocksError(what, rule, params.did_you_mean(name, among), value=name)
 
     def of_stratum(self, stratum: Record, size: StratumSizes) -> Number:
         """The budget of one stratum with its own rate."""

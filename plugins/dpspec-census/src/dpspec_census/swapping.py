@@ -67,6 +67,7 @@ from dpspec_census.swap_budget import (
     SwappingBudget,
     SwapScheme,
     check_rates,
+    check_strata,
     nominal_budget,
     rate_of,
 )
@@ -130,10 +131,7 @@ class Swapping(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.scheme().check(space)
-        for name, categories in zip(self.match, zip(*(rate.stratum for rate in self.rates), strict=True), strict=False):
-            attribute = next(a for a in space.attributes_of(self.unit) if a.name == name)
-            for category in categories:
-                attribute.index(category)
+        check_strata(space, self.unit, self.match, self.rates)
 
     def check_release(self, space: DatasetSpace) -> None:
         """Strata are numbered in 64 bits."""

@@ -548,7 +548,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
         _check_records(given, document.spec, unit)
         grammar.check_table(mechanism, given, space)
         place.open()
-        guard = GuardedRun(options.guard)
+        guard, folder = GuardedRun(options.guard), None
         try:
             if not options.resume:
                 guard.reserve(document)
@@ -594,7 +594,7 @@ def draw(document: SpecDocument, table: str, registry: Registry, directory: Path
             return attrs.evolve(release, held=tuple(_all_held(release, unit, () if plan is None else plan.by_digest)))
         except BaseException:
             try:
-                guard.abandon()
+                guard.abandon(folder)
                 place.leave()
             except KeyboardInterrupt:  # a library told of an interruption itself, and that of the signal comes after it
                 place.leave()
@@ -1274,9 +1274,16 @@ class GuardedRun:
         self._drawn = True
         self._guard.draw()
 
-    def abandon(self) -> None:
-        """Give back what was reserved here, unless something may be drawn; where that fails, it stays reserved and counts."""
+    def abandon(self, folder: Folder | None) -> None:
+        """Give back what was reserved here, unless something may be drawn; where that fails, it stays reserved and counts.
+
+        Args:
+            folder: where the run may have begun; without its charge it could not go on, so it is forgotten.
+        """
         if self._guard is not None and self._reserved and not self._drawn:
+            with contextlib.suppress(OSError):
+                if folder is not None and (folder.path / _CHARGE).read_text(encoding="utf-8") == self._guard.token:
+                    folder.finish()
             with contextlib.suppress(DpspecError):
                 self._guard.abandon()
 

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import Attribute, Table, errors, late_module, tables
+from dpspec.plugin.releases import check_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -476,9 +477,13 @@ def readable(path: Path, reason: Callable[[Path], Reason | None] | None = None) 
     Args:
         path: the file.
         reason: looks for what is wrong with it, where the library could not read it.
+
+    Raises:
+        NotAFileError, UnreadableFileError: there is no such file, such as where a pipe took its place, which may never end.
     """
     import polars as pl
 
+    check_regular(path)
     try:
         yield
     except pl.exceptions.NoDataError:

@@ -52,6 +52,7 @@ MOST_LISTED = 500
 """Datasets whose universes are listed to know their parts: a file is read in milliseconds then."""
 NAMED = 10
 """Parts that a message names."""
+_NO_ENTRY, _ADD_ONE = "has no entry for this part", "add one, or `otherwise`"
 
 
 class _OfPart(Budget):
@@ -129,7 +130,7 @@ class ByPart(_OfPart):
             raise ParameterError("values", "name a part twice", "give each part one budget")
 
     def check_universes(self, multiverse: Multiverse, space: DatasetSpace) -> None:
-        """With `otherwise`, a misspelt part would silently have the budget of all others."""
+        """With `otherwise`, a misspelt part would silently have the budget of all others; without it, a part may have none."""
         known = self._parts(multiverse, space)
         parts = known if isinstance(known, range) else frozenset(known)
         for row in self.values if known else ():
@@ -137,6 +138,13 @@ class ByPart(_OfPart):
                 named = ", ".join(map(str, known[:NAMED])) + (f" and {len(known) - NAMED} more" if len(known) > NAMED else "")
                 rule = "names a part that no universe has"
                 raise IncompatibleBlocksError(f"budget {self.name}", rule, f"the parts are {named}", value=row.part)
+        given = {row.part for row in self.values}
+        lacking = next((part for part in known if part not in given), None) if self.otherwise is None else None
+        if lacking is not None and (blocks.listing_size(space) or MOST_LISTED + 1) <= MOST_LISTED:
+            needed = (self.part(universe) for universe in Multiverse.universes(multiverse, space) if len(universe) > 1)
+            lacking = next((part for part in needed if part not in given), None)  # of one dataset nothing is promised
+        if lacking is not None:
+            raise IncompatibleBlocksError(f"budget {self.name}", _NO_ENTRY, _ADD_ONE, value=lacking)
 
     def at(self, universe: blocks.Universe, space: DatasetSpace) -> Number:
         part = self.part(universe)
@@ -144,9 +152,7 @@ class ByPart(_OfPart):
             if row.part == part:
                 return row.value
         if self.otherwise is None:
-            raise errors.NotInUniverseError(
-                f"budget {self.name}", "has no entry for this part", "add one, or `otherwise`", value=part
-            )
+            raise errors.NotInUniverseError(f"budget {self.name}", _NO_ENTRY, _ADD_ONE, value=part)
         return self.otherwise
 
     def least(self) -> Number | None:

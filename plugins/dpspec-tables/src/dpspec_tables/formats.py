@@ -27,7 +27,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dpspec.plugin import Attribute, Table, errors, late_module, tables
-from dpspec.plugin.releases import check_regular
 
 if TYPE_CHECKING:
     import numpy as np
@@ -482,6 +481,8 @@ def readable(path: Path, reason: Callable[[Path], Reason | None] | None = None) 
         NotAFileError, UnreadableFileError: there is no such file, such as where a pipe took its place, which may never end.
     """
     import polars as pl
+
+    from dpspec.plugin.releases import check_regular
 
     check_regular(path)
     try:

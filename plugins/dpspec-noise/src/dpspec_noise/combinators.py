@@ -496,9 +496,13 @@ class PostProcessed(Mechanism):
         return laws.push_forward(self.mechanism.law(dataset, space), self._changed)
 
     def _changed(self, output: Any) -> Any:
+        """The outcome with its numbers changed. One that is hidden is not one that is absent: its row is released."""
         if isinstance(output, tuple):
             return tuple(map(self._changed, output))
-        return self.shown(output) if isinstance(output, int) and not isinstance(output, bool) else output
+        if not isinstance(output, int) or isinstance(output, bool):
+            return output
+        shown = self.shown(output)
+        return answers.WITHHELD if shown is None else shown
 
     def shown(self, value: int) -> int | None:
         """The shown value of a number; None where it is hidden.

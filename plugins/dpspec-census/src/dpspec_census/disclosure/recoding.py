@@ -23,6 +23,7 @@ from dpspec_census.disclosure.tables import (
     UnknownCategoryError,
     small_space,
 )
+from dpspec_census.stratum import unordered
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness, Table
@@ -76,8 +77,10 @@ class Recoded(Deterministic):
         return tuple(sorted(tuple(_category(v[place], a, rule) for place, a, rule in columns) for v in records))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The recoded file, in the order of the records."""
+        """The recoded records, sorted as in the law: without the order of the table, and without the members of a record."""
         import numpy as np
+
+        from dpspec.plugin import Table
 
         self.check(space)
         coarse, table = self.coarse(space), self.rows_of(table, space)
@@ -88,7 +91,7 @@ class Recoded(Deterministic):
         attributes = tuple(
             coarse[a.name].attribute if a.name in coarse else params.evolve(a, within=None, parents=()) for a in kept
         )
-        return attrs.evolve(table, attributes=attributes, codes=codes)
+        return unordered(Table(attributes=attributes, codes=codes), source)
 
 
 def _category(old: Hashable, attribute: Attribute, rule: Coarse | None) -> str:

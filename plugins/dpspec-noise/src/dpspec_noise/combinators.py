@@ -546,7 +546,11 @@ class PostProcessed(Mechanism):
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:
         """What the conformance kit checks it with."""
+        from dpspec_noise.choice import ThresholdRelease
+
         yield cls(mechanism=_count(), at_least=0, rounded_to=2), _people()
+        keys = ThresholdRelease(query=blocks.Marginal(attributes=("colour",)), ratio=Fraction(1, 3), threshold=-20)
+        yield cls(mechanism=keys, hidden_below=30), _people()
 
 
 # --- what they share ------------------------------------------------------------------------------

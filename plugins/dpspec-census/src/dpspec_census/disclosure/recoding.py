@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
-from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, define, params
+from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, blocks, define, params
 from dpspec_census.disclosure.tables import (
     Deterministic,
     RecodingGapError,
@@ -173,6 +173,9 @@ class Coarsening(Recoded):
         ages = Recoding(attribute="age", groups=(("any", ("young", "old")),))
         yield cls(recodings=(ages,)), small_space(most=2)
         yield cls(dropped=("region",)), small_space(most=2)
+        region, age = small_space().attributes
+        homes = blocks.Households(household=(region,), person=(age,), most=1, members=2)
+        yield cls(recodings=(Recoding(attribute="region", groups=(("any", ("north", "south")),)),), unit="household"), homes
 
 
 # --- top- and bottom-coding -----------------------------------------------------------------------

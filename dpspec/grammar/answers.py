@@ -66,6 +66,8 @@ SOME = "(some)"
 PUBLISHED = "published"
 SUPPRESSED = "suppressed"
 """The status of a number that is withheld."""
+WITHHELD = "x"
+"""What an outcome of a law has in place of a withheld number."""
 CHOSEN = "chosen"
 """The status of a cell that is published without a number, because its selection is the released information."""
 _RESERVED = re.compile(rf"(?:{QUERY}|{MEASURE}|{VALUE}|{STATUS}|margin(?:_[0-9]+)?)_*")

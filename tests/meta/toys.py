@@ -907,6 +907,17 @@ class BrokenSampler(Flip):
     chance: ClassVar[Fraction] = Fraction(1, 2)
 
 
+@breaks("check_releases_tell_no_more_than_the_law", "mechanisms")
+@define
+class BrokenSecret(Flip):
+    """Releases the bits, and states the law of their number."""
+
+    chance: ClassVar[Fraction] = Fraction(0)
+
+    def law(self, dataset, space):
+        return super().law(dataset, space).push_forward(len)
+
+
 @breaks("check_claims_can_be_judged", "mechanisms")
 @define
 class BrokenClaim(Flip):

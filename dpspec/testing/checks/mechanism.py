@@ -13,8 +13,9 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from fractions import Fraction
 from random import Random
-from typing import Any
+from typing import Any, cast
 
+import attrs
 import numpy as np
 from flint import arb, ctx
 
@@ -23,12 +24,13 @@ from dpspec.base.exact import Bracket, Number, number
 from dpspec.base.log_linear import ball
 from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.parts import own_attributes
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
 from dpspec.grammar.declarations import keeps_line
 from dpspec.grammar.mechanism import Claim, ReleasesCells, counts_read, releases_records, releases_sorted
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
-from dpspec.grammar.tables import CountedTable, Table
+from dpspec.grammar.tables import CountedTable, Members, Table, files_of
 from dpspec.grammar.views import Case, View, cells_of
 from dpspec.grammar.workers import Output, Run
 from dpspec.laws.dichotomy import Dichotomy
@@ -50,6 +52,7 @@ from dpspec.verifier.exhaustive import verify
 
 MECHANISMS = "mechanisms"
 DRAWS = 3_000
+EVENTS = 24
 REPEATED = 56
 FALSE_ALARM = 1e-9
 """A right sampler fails `check_release_agrees_with_the_law` with at most this probability, for each dataset."""
@@ -234,16 +237,17 @@ def check_sorted_records_are_released_as_the_whole_table(subject: PlacedSubject,
         require(said == repeated, f"of {x} it reports {said}, and from sorted records {repeated}")
 
 
-def _outputs(subject: PlacedSubject, given: Any) -> object:
-    """The tables of one run; the name of what it raises instead, but for a mechanism that releases nothing."""
+def _outputs(subject: PlacedSubject, given: Any, seed: int = 1) -> Hashable:
+    """The files of one run with their rows; the name of what it raises instead, but for a mechanism that releases nothing."""
     try:
-        output = _run(subject, given, Run(source=SeededRandomness(1)))
+        output = _run(subject, given, Run(source=SeededRandomness(seed)))
     except NotApplicable:
         raise
     except Exception as problem:
         return type(problem).__name__
     every = {**output.tables, **{name: stream.joined() for name, stream in output.streams.items()}}
-    return {name: _rows(table, ordered=True) for name, table in every.items()}
+    files = (file for name, table in every.items() for file in files_of(name, table).items())
+    return tuple((name, tuple(a.name for a in table.attributes), _rows(table, ordered=True)) for name, table in files)
 
 
 @check(MECHANISMS)
@@ -313,6 +317,61 @@ def check_release_agrees_with_the_law(subject: PlacedSubject, context: Context) 
             )
         for rows, probability in expected.items():
             require(rows in seen or probability <= allowed, f"{rows} never came, its probability is {probability:.4f}")
+
+
+@check(MECHANISMS, level="full")
+def check_releases_tell_no_more_than_the_law(subject: PlacedSubject, context: Context) -> None:
+    """No event is certain for the files released of one dataset and impossible for those of another, unless their laws say so.
+
+    The files may show what the law does not have: a column, the number of rows or their order, persons of households. Outcomes
+    need not be datasets. Datasets are also given with their records in reverse, where the space has no order.
+
+    24 draws of each of two tables choose an event, and 24 others are counted (statistical test). That it occurs in all those of
+    one and in none of the other has probability at most ((1 + d)/2)^48, where d is the total variation of the laws; a right
+    sampler fails with probability at most 1e-9 for each pair.
+    """
+    tables = list(_tables_to_distinguish(subject))
+    seen = [
+        [Counter(_outputs(subject, table, 2 * (place * EVENTS + k) + half) for k in range(EVENTS)) for half in (0, 1)]
+        for place, (_, table) in enumerate(tables)
+    ]
+    for (x, (chosen, counted)), (y, (others, other)) in itertools.permutations(zip((x for x, _ in tables), seen, strict=True), 2):
+        event = [output for output, times in chosen.items() if times > others[output]]
+        if sum(counted[output] for output in event) < EVENTS or any(other[output] for output in event):
+            continue
+        laws = [_law_of(subject, z) for z in (x, y)]
+        if laws[0] is None or laws[1] is None:
+            continue
+        try:
+            most = laws[0].against(laws[1]).hockey_stick(0, precision=ROUGH).upper
+        except NoFormulaError:
+            continue
+        rare = ((1 + float(most)) / 2) ** (2 * EVENTS) > FALSE_ALARM
+        text = f"all {EVENTS} releases of {x} are among {event[:2]}, and none of {y}"
+        require(rare, f"{text}, and the total variation of their laws is at most {most}")
+
+
+def _tables_to_distinguish(subject: PlacedSubject) -> Iterator[tuple[Dataset, Table]]:
+    """The smallest dataset and the two largest, with their tables; also in reverse, where the order means nothing."""
+    for x in dict.fromkeys((*subject.datasets[:1], *subject.datasets[-2:])):
+        yield x, _whole_table(x, subject.space)
+        if not subject.space.is_ordered:
+            yield x, _whole_table(x, subject.space, step=-1)
+
+
+def _whole_table(x: Dataset, space: DatasetSpace, *, step: int = 1) -> Table:
+    """The dataset as microdata of its largest unit, with its members where it has some; in reverse with a step of -1."""
+    if len(space.units) < 2 or all(a.name != MEMBERS for a in space.attributes_of(space.units[0])):
+        table = _table(x, space)
+        return table.replace({name: column[::step] for name, column in table.codes.items()})
+    own, inner = (own_attributes(space, unit) for unit in space.units[:2])
+    records = space.records(x, space.units[0])[::step]
+    members = [(owner, member) for owner, record in enumerate(records) for member in cast("Any", record[-1])][::step]
+    held = Members(
+        table=Table.from_records((member for _, member in members), inner),
+        owner=np.asarray([owner for owner, _ in members], dtype=np.int64),
+    )
+    return attrs.evolve(Table.from_records((record[:-1] for record in records), own), members=held)
 
 
 def _rows_by_outcome(law: FiniteLaw, space: DatasetSpace) -> dict[Hashable, float]:

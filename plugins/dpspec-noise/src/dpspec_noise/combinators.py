@@ -496,9 +496,13 @@ class PostProcessed(Mechanism):
         return laws.push_forward(self.mechanism.law(dataset, space), self._changed)
 
     def _changed(self, output: Any) -> Any:
+        """The outcome with its numbers changed. One that is hidden is not one that is absent: its row is released."""
         if isinstance(output, tuple):
             return tuple(map(self._changed, output))
-        return self.shown(output) if isinstance(output, int) and not isinstance(output, bool) else output
+        if not isinstance(output, int) or isinstance(output, bool):
+            return output
+        shown = self.shown(output)
+        return answers.WITHHELD if shown is None else shown
 
     def shown(self, value: int) -> int | None:
         """The shown value of a number; None where it is hidden.
@@ -542,7 +546,11 @@ class PostProcessed(Mechanism):
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:
         """What the conformance kit checks it with."""
+        from dpspec_noise.choice import ThresholdRelease
+
         yield cls(mechanism=_count(), at_least=0, rounded_to=2), _people()
+        keys = ThresholdRelease(query=blocks.Marginal(attributes=("colour",)), ratio=Fraction(1, 3), threshold=-20)
+        yield cls(mechanism=keys, hidden_below=30), _people()
 
 
 # --- what they share ------------------------------------------------------------------------------

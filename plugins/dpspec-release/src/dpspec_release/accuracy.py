@@ -86,8 +86,6 @@ _SMALLEST = Fraction(1, 10**300)
 """Sizes from here on are doubles with all their digits."""
 MOST_CELLS = 1_000_000
 """The largest number of cells of one table in the output."""
-SUPPRESSED = "x"
-"""A published cell without a number, in the laws of tables."""
 
 
 @attrs.frozen(kw_only=True)
@@ -355,7 +353,7 @@ def _errors(law: Law, true: int) -> dict[int, Fraction] | None:
     """P(Y - n = k) by k, given that a number is published; empty where none is, None for a law that is not on whole numbers."""
     if not isinstance(law, FiniteLaw):
         return None
-    shown = {str(outcome): probability for outcome, probability in law.probabilities() if outcome != SUPPRESSED}
+    shown = {str(outcome): probability for outcome, probability in law.probabilities() if outcome != answers.WITHHELD}
     published = sum(shown.values(), Fraction(0))
     try:
         return {int(number) - true: probability / published for number, probability in shown.items()}

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
-from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, define, params
+from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, blocks, define, params
 from dpspec_census.disclosure.tables import (
     Deterministic,
     RecodingGapError,
@@ -23,6 +23,7 @@ from dpspec_census.disclosure.tables import (
     UnknownCategoryError,
     small_space,
 )
+from dpspec_census.stratum import unordered
 
 if TYPE_CHECKING:
     from dpspec.plugin import Randomness, Table
@@ -76,8 +77,10 @@ class Recoded(Deterministic):
         return tuple(sorted(tuple(_category(v[place], a, rule) for place, a, rule in columns) for v in records))
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
-        """The recoded file, in the order of the records."""
+        """The recoded records, sorted as in the law: without the order of the table, and without the members of a record."""
         import numpy as np
+
+        from dpspec.plugin import Table
 
         self.check(space)
         coarse, table = self.coarse(space), self.rows_of(table, space)
@@ -88,7 +91,7 @@ class Recoded(Deterministic):
         attributes = tuple(
             coarse[a.name].attribute if a.name in coarse else params.evolve(a, within=None, parents=()) for a in kept
         )
-        return attrs.evolve(table, attributes=attributes, codes=codes)
+        return unordered(Table(attributes=attributes, codes=codes), source)
 
 
 def _category(old: Hashable, attribute: Attribute, rule: Coarse | None) -> str:
@@ -170,6 +173,9 @@ class Coarsening(Recoded):
         ages = Recoding(attribute="age", groups=(("any", ("young", "old")),))
         yield cls(recodings=(ages,)), small_space(most=2)
         yield cls(dropped=("region",)), small_space(most=2)
+        region, age = small_space().attributes
+        homes = blocks.Households(household=(region,), person=(age,), most=1, members=2)
+        yield cls(recodings=(Recoding(attribute="region", groups=(("any", ("north", "south")),)),), unit="household"), homes
 
 
 # --- top- and bottom-coding -----------------------------------------------------------------------

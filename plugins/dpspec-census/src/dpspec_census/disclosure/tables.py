@@ -283,7 +283,7 @@ MOST_CELLS = 1_000_000
 MOST_READ = 1 << 26
 """A base of which all possible cells would take more than so many times 8 bytes is not counted in batches: the whole table is
 read, and those cells are counted that occur."""
-SUPPRESSED = "x"
+SUPPRESSED = answers.WITHHELD
 """What an outcome has in place of a suppressed number."""
 
 CountVector = tuple[int, ...]

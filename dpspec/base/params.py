@@ -24,7 +24,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast, dataclass_transform
 
 import attrs
 
-from dpspec.base.errors import DpspecError, Faults, MissingKeyError, ParameterError, UnknownKeyError, count, named, several, with_article
+from dpspec.base.errors import (
+    DpspecError,
+    Faults,
+    MissingKeyError,
+    ParameterError,
+    UnknownKeyError,
+    count,
+    named,
+    several,
+    with_article,
+)
 from dpspec.base.exact import INFINITY, Number, NumberLike, number, rational
 
 if TYPE_CHECKING:

@@ -20,6 +20,7 @@ from dpspec_guard.lock import LockError, read_lock
 
 import dpspec as dp
 from dpspec import DpspecError
+from dpspec.base.errors import PluginContractError
 from dpspec.cli import main
 
 SPECS = Path("specs").resolve()
@@ -174,6 +175,16 @@ def test_paths_restrict_what_is_compared(place):
     edit(place, 'keep_probability = "3/4"', 'keep_probability = "4/5"')
     assert dp.verify_locked("specs/survey.dpspec.toml").exit_code == 0
     assert dp.verify_locked("specs/weekly.dpspec.toml").exit_code == 1
+
+
+def test_a_plugin_that_fails_is_no_fault_of_the_file(place, monkeypatch):
+    """The advice was to correct the file, where the law of a plugin's mechanism does not sum to 1."""
+    dp.lock("specs")
+    failed = PluginContractError("mechanism hello-count", "law() returned no probability distribution", "correct the plugin")
+    monkeypatch.setattr(lock_module, "_all_judged", lambda files, *_: iter([failed for _ in files]))
+    found = dp.verify_locked(everything=True)
+    assert found.exit_code == 4
+    assert {one["advice"] for one in found["findings"]} == {"correct the plugin or library that failed"}
 
 
 def test_a_file_that_cannot_be_read(place):

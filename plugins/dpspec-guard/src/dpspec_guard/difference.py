@@ -313,6 +313,8 @@ def _faults(version: _Version, side: str) -> Iterator[Finding]:
     for single in fault.faults if isinstance(fault, errors.Faults) else [fault]:
         is_new = side == "NEW"
         advice = "correct the file" if is_new else "compare with a version that this dpspec reads"
+        if single is not None and single.exit_code == Word.PLUGIN.exit_code:
+            advice = "correct the plugin or library that failed"
         code = (single.exit_code if single is not None else 2) if is_new else Word.UNDECIDED.exit_code
         yield Finding(
             code="unreadable", message=f"{side} cannot be read: {single}", advice=advice, exit_code=code,

@@ -476,10 +476,10 @@ def _new(file: str) -> Finding:
 
 def _unreadable(file: str, fault: DpspecError) -> Iterator[Finding]:
     for single in getattr(fault, "faults", (fault,)):
+        advice = "correct the plugin or library that failed" if single.exit_code == Word.PLUGIN.exit_code else "correct the file"
         yield Finding(
-            code="unreadable", message=str(single), advice="correct the file", exit_code=single.exit_code, file=file,
-            line=single.line or 1,
-        )  # fmt: skip
+            code="unreadable", message=str(single), advice=advice, exit_code=single.exit_code, file=file, line=single.line or 1
+        )
 
 
 def write_lock(lock: Lock, path: Path) -> None:

@@ -37,7 +37,7 @@ _RULES = {
     "verdict": "Less is known in favour of the claim than before.",
     "removed": "A promise was removed.",
     "history": "A recorded change of the promise was removed or edited.",
-    "unreadable": "A specification cannot be read.",
+    "unreadable": "A specification cannot be read, or a plugin that it needs failed.",
 }
 """What each finding means."""
 
@@ -225,7 +225,7 @@ _LOCK_RULES = {
     "missing": "A specification of the lock is gone.",
     "worse": "Less is known in favour of a specification than the lock records.",
     "changed": "A specification has another promise, verdict, constant or proof than the lock records.",
-    "unreadable": "A specification cannot be read.",
+    "unreadable": "A specification cannot be read, or a plugin that it needs failed.",
 }
 
 

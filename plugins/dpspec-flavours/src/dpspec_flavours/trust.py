@@ -101,10 +101,11 @@ class Shuffled(Mechanism):
 
     def check(self, space: DatasetSpace) -> None:
         self.mechanism.check(space)
-        # of reports of records without records there are none, and a sequence inside another, as of `composed`, is one
-        known = None if self._view(space) is None else blocks.resized(space, 0, 0) or blocks.resized(space, 2, 2)
-        for dataset in grammar.first_datasets(known or space):
-            self._reports(dataset, known or space)
+        # without records there are no reports, and a sequence of reports inside another one, as of `composed`, is an entry
+        small = space if self._view(space) is None else blocks.resized(space, 0, 0) or blocks.resized(space, 2, 2)
+        if small is not None:
+            for dataset in grammar.first_datasets(small):
+                self._reports(dataset, small)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
         return self._reports(space.dataset(dataset), space).push_forward(_nameless)

@@ -35,6 +35,7 @@ from dpspec.base.errors import (
 )
 from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, largest, number
 from dpspec.base.memo import is_hashable, key_of, memoize
+from dpspec.base.work import spent
 from dpspec.blocks.invariant import Invariant
 from dpspec.blocks.multiverse import LevelSets, Multiverse, Universe
 from dpspec.blocks.parts import listing_size
@@ -372,7 +373,7 @@ class CandidatePairs:
         """
         table = laws_of(mechanism, spec)
         distinct: dict[Hashable, Dichotomy] = {}
-        sizes, met = dict[int, int](), set[tuple[int, int]]()
+        sizes, met, read = dict[int, int](), set[tuple[int, int]](), set[int]()
         fault: DpspecError | None = None
         work = compared = 0
         for left, right in self.pairs:
@@ -390,6 +391,8 @@ class CandidatePairs:
                 if id(law) not in sizes:
                     sizes[id(law)] = size_with_entries(law)
                     work += work_of_law(law)
+            work += sum(table.excess(dataset) for dataset in (left, right) if id(dataset) not in read)
+            read |= {id(left), id(right)}
             if (id(mine), id(theirs)) in met:
                 continue
             met.add((id(mine), id(theirs)))
@@ -466,6 +469,7 @@ class SharedLaws:
         self._found: dict[int, tuple[Dataset, Law | DpspecError]] = {}
         self._equal: dict[Law, Law] = {}
         self._pairs: dict[tuple[int, int], Dichotomy] = {}
+        self._excess: dict[Dataset, int] = {}
 
     def law(self, dataset: Dataset) -> Law:
         """The law on a dataset, the same object for equal laws.
@@ -483,11 +487,17 @@ class SharedLaws:
         return found
 
     def _computed(self, dataset: Dataset) -> Law | DpspecError:
+        before = spent()
         try:
             law = computed_law(self._mechanism, dataset, self._space)
         except (NotEnumerableError, NoFormulaError) as fault:
             return fault.with_traceback(None)
+        self._excess[dataset] = max(0, spent() - before - work_of_law(law))
         return self._equal.setdefault(law, law) if is_hashable(law) else law
+
+    def excess(self, dataset: Dataset) -> int:
+        """The work of computing the law on a dataset beyond `work_of_law`, such as of an integer program for each dataset."""
+        return self._excess.get(dataset, 0)
 
     def pair(self, mine: Law, theirs: Law) -> Dichotomy:
         """The pair of two laws of this table.

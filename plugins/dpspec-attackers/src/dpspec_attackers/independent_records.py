@@ -46,7 +46,7 @@ from dpspec_attackers.numeric import fmpq_of, in_decay
 from dpspec_attackers.profiles.profile import INDEPENDENCE, risk_bound
 from dpspec_attackers.semantics import loss_bound, said
 
-LawFamily = tuple[FiniteLaw | None, tuple[FiniteLaw, ...]]
+LawFamily = tuple[FiniteLaw | None, tuple[FiniteLaw, ...], int]
 """For the same others: the law without the target (None when it is certainly included), and the laws with each of its values."""
 
 Likelihoods = tuple[tuple[int, ...], tuple[int, ...]]
@@ -135,12 +135,12 @@ class IndependentRecord(AttackerModel):
         complete, scope, work, compared = pairs.complete, pairs.scope, 0, set[Likelihoods]()
         computed = set[int]()  # laws are kept by the table, so that none takes the place of another
         families = _families(pairs.pairs, risks.laws_of(mechanism, spec), spec, replaced=self.inclusion == 1)
-        for place, (without, laws) in enumerate(families):
+        for place, (without, laws, excess) in enumerate(families):
             if work > risks.MOST_WORK:
                 complete, scope = False, f"{scope}; {place:,} beliefs compared, more would exceed the limit of work"
                 break
             outcomes = dict.fromkeys(outcome for law in laws for outcome in law.support)
-            work += sum(map(risks.size_with_entries, laws))
+            work += sum(map(risks.size_with_entries, laws)) + excess
             for law in laws:
                 if id(law) not in computed:
                     computed.add(id(law))
@@ -178,7 +178,8 @@ class IndependentRecord(AttackerModel):
 def _families(
     pairs: tuple[tuple[Dataset, Dataset], ...], table: risks.SharedLaws, spec: PrivacySpec, *, replaced: bool
 ) -> Iterator[LawFamily]:
-    """For the same others: the law without the target, and those with each of its values."""
+    """For the same others: the law without the target, those with each of its values, and the excess work of computing them."""
+    read = set[Dataset]()
 
     def law(dataset: Dataset) -> FiniteLaw:
         made = table.law(dataset)
@@ -188,14 +189,19 @@ def _families(
             )
         return made
 
+    def excess(*datasets: Dataset) -> int:
+        new = [dataset for dataset in dict.fromkeys(datasets) if dataset not in read]
+        read.update(new)
+        return sum(map(table.excess, new))
+
     if replaced:
-        yield from ((None, (law(left), law(right))) for left, right in pairs)
+        yield from ((None, (law(left), law(right)), excess(left, right)) for left, right in pairs)
         return
     found: dict[Dataset, dict[Dataset, None]] = defaultdict(dict)
     for left, right in pairs:
         small, large = sorted((left, right), key=spec.space.magnitude)
         found[small][large] = None
-    yield from ((law(small), tuple(map(law, larger))) for small, larger in found.items())
+    yield from ((law(small), tuple(map(law, larger)), excess(small, *larger)) for small, larger in found.items())
 
 
 # --- beliefs --------------------------------------------------------------------------------------

@@ -47,6 +47,7 @@ from dpspec.plugin import (
     Text,
     define,
     errors,
+    spend,
 )
 from dpspec_census.disclosure.tables import SUPPRESSED, CountTables, CountVector, Deterministic, Layout, small_space
 
@@ -68,26 +69,39 @@ class Need:
     down: int
 
 
-@lru_cache(maxsize=1 << 12)
+_WORK_OF_A_PROGRAM = 4_000
+"""Units of work for one integer program. They are counted again where its answer is remembered, so that no limit depends on
+what was computed before."""
+
+
 def suppressed(layout: Layout, base: CountVector, needs: tuple[Need, ...]) -> frozenset[int]:
     """The places of the published cells that are suppressed: the sensitive ones, and those that protect them.
 
     Raises:
         NumericalError: the solver found no answer that integer arithmetic confirms.
     """
-    hidden = {need.cell for need in needs}
+    hidden, programs = _suppressed(layout, base, needs)
+    spend(_WORK_OF_A_PROGRAM * programs)
+    return hidden
+
+
+@lru_cache(maxsize=1 << 12)
+def _suppressed(layout: Layout, base: CountVector, needs: tuple[Need, ...]) -> tuple[frozenset[int], int]:
+    """These places, and how many integer programs were solved."""
+    hidden, programs = {need.cell for need in needs}, 0
     reached: dict[int, tuple[int, int]] = {}
     for need in sorted(needs, key=lambda need: (-need.up, need.cell)):
         low, high = reached.get(need.cell, (0, 0))
         if high >= need.up and -low >= need.down:
             continue
+        programs += 1
         for change in _cheapest(layout, base, frozenset(hidden), need):
             moved = layout.published(change)
             hidden |= {cell for cell, by in enumerate(moved) if by}
             for cell, by in enumerate(moved):
                 low, high = reached.get(cell, (0, 0))
                 reached[cell] = min(low, by), max(high, by)
-    return frozenset(hidden)
+    return frozenset(hidden), programs
 
 
 def _cheapest(layout: Layout, base: CountVector, hidden: frozenset[int], need: Need) -> tuple[CountVector, CountVector]:

@@ -37,9 +37,10 @@ def test_no_first_party_plugin_is_forgotten():
     assert set(FIRST_PARTY) <= {info.provenance.plugin for info in installed().infos}
 
 
-@pytest.mark.slow
 @pytest.mark.statistical
-@pytest.mark.parametrize("plugin", FIRST_PARTY)
+@pytest.mark.parametrize("plugin", [
+    pytest.param(plugin, marks=pytest.mark.long if plugin == "divergences" else pytest.mark.slow) for plugin in FIRST_PARTY
+])  # fmt: skip
 def test_a_first_party_plugin_conforms_in_full(plugin):
     """About 50 samplers are compared with their law on 3 datasets each, at a false-alarm probability of 1e-9 for each."""
     if plugin == "engines":

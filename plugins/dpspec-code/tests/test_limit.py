@@ -5,6 +5,7 @@ import gc
 import signal
 import sys
 import time
+import weakref
 
 import pytest
 from dpspec_code import child_process
@@ -103,6 +104,29 @@ def test_a_cut_that_is_lost_is_made_again():
     except Cut:
         cuts.append("again")
     assert cuts == ["again"]
+
+
+def test_a_cut_in_a_callback_of_a_weak_reference_is_made_again_and_not_printed(monkeypatch):
+    """Sets of weak references have one; pytest makes a failure of what is printed."""
+
+    def removed(reference):
+        signal.raise_signal(signal.SIGVTALRM)
+        signal.raise_signal(signal.SIGVTALRM)
+
+    class Held:
+        pass
+
+    lost = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    with cutting(lambda: 7, 600):
+        held = Held()
+        reference = weakref.ref(held, removed)
+        del held
+        assert reference() is None
+        with pytest.raises(Cut):
+            signal.raise_signal(signal.SIGVTALRM)
+    assert lost == []
+    assert sys.unraisablehook == lost.append
 
 
 def test_a_callback_of_the_collector_is_not_cut(monkeypatch):

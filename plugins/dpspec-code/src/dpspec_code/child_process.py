@@ -654,12 +654,23 @@ def cutting(current: Callable[[], int], seconds: float) -> Iterator[None]:
             cut, since = running, 0
             raise Cut(waited=number == signal.SIGALRM)
 
+    def lost(problem: sys.UnraisableHookArgs) -> None:
+        """What is raised in `__del__` or in a callback of a weak reference is printed and lost: the next tick cuts again."""
+        nonlocal cut
+        if issubclass(problem.exc_type, Cut):
+            cut = -1
+        else:
+            shown(problem)
+
+    shown, sys.unraisablehook = sys.unraisablehook, lost
     before = [signal.signal(number, tick) for number, _, _ in timers]
     for _, timer, period in timers:
         signal.setitimer(timer, period, period)
     try:
         yield
     finally:
+        if sys.unraisablehook is lost:
+            sys.unraisablehook = shown
         for (number, timer, _), handler in zip(timers, before, strict=True):
             signal.setitimer(timer, 0)
             signal.signal(number, handler)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import importlib.util
 import sys
 from pathlib import Path
 
@@ -43,8 +44,8 @@ def test_no_first_party_plugin_is_forgotten():
 ])  # fmt: skip
 def test_a_first_party_plugin_conforms_in_full(plugin):
     """About 50 samplers are compared with their law on 3 datasets each, at a false-alarm probability of 1e-9 for each."""
-    if plugin == "engines":
-        pytest.importorskip("ray", reason="workers of Ray and Spark need both libraries")
+    if plugin == "engines" and importlib.util.find_spec("ray") is None:  # importing it would fix whom its workers answer
+        pytest.skip("workers of Ray and Spark need both libraries")
     check_plugin(plugin, level="full")
 
 

@@ -38,7 +38,20 @@ def ablation_data(found: Ablation) -> dict[str, Any]:
         "to": found.names[1],
         "mechanism": found.mechanism.name,
         "differing": list(found.differing),
-        "steps": [_step_data(step) for step in found.steps],
+        "steps": [
+            {
+                "exchanged": list(step.exchanged),
+                "fits": step.fits,
+                "parameter": step.parameter or None,
+                "constant": None if step.constant is None else bracket(step.constant),
+                "budget": None if (budget := step.budget()) is None else bracket(budget),
+                "power": None if step.power is None else bracket(step.power),
+                "vacuous": step.is_vacuous,
+                "pair": None if step.pair is None else [str(dataset) for dataset in step.pair],
+                "reason": step.reason or None,
+            }
+            for step in found.steps
+        ],
         "orders": [list(order) for order in found.orders],
         "factors": [
             {
@@ -49,21 +62,6 @@ def ablation_data(found: Ablation) -> dict[str, Any]:
             }
             for factor in found.factors
         ],
-    }
-
-
-def _step_data(step: AblationStep) -> dict[str, Any]:
-    budget = step.budget()
-    return {
-        "exchanged": list(step.exchanged),
-        "fits": step.fits,
-        "parameter": step.parameter or None,
-        "constant": None if step.constant is None else bracket(step.constant),
-        "budget": None if budget is None else bracket(budget),
-        "power": None if step.power is None else bracket(step.power),
-        "vacuous": step.is_vacuous,
-        "pair": None if step.pair is None else [str(dataset) for dataset in step.pair],
-        "reason": step.reason or None,
     }
 
 

@@ -135,7 +135,14 @@ def public_sentences(
     if step is None:
         limit, change = "no_number" if spec.budget.unpublished() is not None else "no_single_number", ""
     else:
-        limit = _limit(spec, step, caught)
+        if caught is None:
+            limit = "nothing"
+        elif _discloses_nothing(spec, step) and not spec.space.holds_laws:  # who knows more of the data may see something
+            limit = "never"
+        elif caught.lower >= 1:
+            limit = "no_limit"
+        else:
+            limit = "hardly" if caught.upper > Fraction(99, 100) else "limit"
         change = said["change"][_change_key(spec, step)].format(unit=unit, distance=step.distance)
         if held != () or step.candidates.unpromised:
             change = said["change"]["covered"].format(change=change)
@@ -255,16 +262,6 @@ def _change_key(spec: PrivacySpec, step: SmallestStep) -> str:
     if steps.added != 1:
         return "distance"
     return "either" if steps.replaced == 1 else "added"
-
-
-def _limit(spec: PrivacySpec, step: SmallestStep, caught: Bracket | None) -> str:
-    if caught is None:
-        return "nothing"
-    if _discloses_nothing(spec, step) and not spec.space.holds_laws:  # who knows more of the data may see something
-        return "never"
-    if caught.lower >= 1:
-        return "no_limit"
-    return "hardly" if caught.upper > Fraction(99, 100) else "limit"
 
 
 def _discloses_nothing(spec: PrivacySpec, step: SmallestStep) -> bool:
@@ -506,15 +503,6 @@ def limit(probability: Bracket, language: str = ENGLISH) -> str:
     return str(said["at_most"]).format(cases=cases(probability, language))
 
 
-def _limit_in_digits(lower: Number, upper: Number) -> str:
-    """A largest probability with six digits, which is rounded up."""
-    if upper == 0:
-        return "never"
-    if lower >= 1:
-        return "this promise sets no limit here"
-    return f"practically no limit: at most {most}" if (most := rounded_up(upper, 6)) == "1" else f"at most {most}"
-
-
 def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
     """The paragraphs as text; for the technical audience with a table of the numbers."""
     parts: list[RenderableType] = [Text.assemble((found.id, "bold"), f"  {found.title}"), ""]
@@ -528,6 +516,14 @@ def audience_parts(data: JsonData, found: SpecDocument) -> PageParts:
         table.add_column(overflow="fold", style=FAINT)
         table.add_column(no_wrap=True)
         for row in data["numbers"]:
-            table.add_row(row["what"], _limit_in_digits(*(number(row["value"][end]) for end in ("lower", "upper"))))
+            lower, upper = number(row["value"]["lower"]), number(row["value"]["upper"])
+            words = f"at most {rounded_up(upper, 6)}"
+            if upper == 0:
+                words = "never"
+            elif lower >= 1:
+                words = "this promise sets no limit here"
+            elif words == "at most 1":  # rounded up from less than 1
+                words = f"practically no limit: {words}"
+            table.add_row(row["what"], words)
         parts.append(table)
     return parts

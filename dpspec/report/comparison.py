@@ -80,7 +80,15 @@ def comparison_parts(
         titles.add_row(Text(letter, "bold"), Text(document.id, "bold"))
         titles.add_row("", document.title)
         titles.add_row("", terminal.standing_line(claimed))
-    parts: list[RenderableType] = [_relation(found, standings), titles, _side_by_side(found)]
+    blocks = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold")
+    blocks.add_column("block", no_wrap=True, style=FAINT)
+    blocks.add_column("A", ratio=1, overflow="fold")
+    blocks.add_column("B", ratio=1, overflow="fold")
+    ours, theirs = _both_in_words(found)
+    for block, lines in ours.items():
+        same = lines == theirs[block]  # printed once
+        blocks.add_row(block, _lines(lines), Text("(the same)", FAINT) if same else _lines(theirs[block]))
+    parts: list[RenderableType] = [_relation(found, standings), titles, blocks]
     parts += [_direction("A", "B", found.forward, found.right, verbose=verbose)]
     parts += [_direction("B", "A", found.backward, found.left, verbose=verbose)]
     for letter, document, numbers in (("A", left, risks[0]), ("B", right, risks[1])):
@@ -89,7 +97,17 @@ def comparison_parts(
     notes = [*found.notes, *rests_on("A", left), *rests_on("B", right)]
     if notes:
         parts.append(_section("Beware", [terminal.bullet(note) for note in notes]))
-    parts.append(_budgets(found) if verbose else Text(MORE, FAINT))
+    if not verbose:
+        parts.append(Text(MORE, FAINT))
+    else:
+        budgets = terminal.grid()
+        for letter, spec in (("A", found.left), ("B", found.right)):
+            value = spec.budget.uniform()
+            number = number_in_words(value) if value is not None else "differs by universe"
+            stated = spec.budget.unpublished() or f"{spec.budget.parameter} = {number}"
+            per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
+            budgets.add_row(letter, f"{stated}, for {per}, by {standard}")
+        parts.append(_section("Budgets", [budgets]))
     return [part for pair in zip(parts, [""] * len(parts), strict=True) for part in pair]
 
 
@@ -102,19 +120,6 @@ def rests_on(letter: str, document: SpecDocument) -> list[str]:
     inferred = [f"about {letter}: {one}" for one in document.provenance if one.how == "inferred"]
     beside = [f"{letter} also promises: {part}, {part_in_words(part.spec, document.spec)}" for part in document.parts]
     return assumed + inferred + beside + [f"the promise of {letter} does not cover: {step}" for step in document.unaccounted]
-
-
-def _side_by_side(found: Comparison) -> Table:
-    """The five blocks; where both specifications have the same one, it is printed once."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, padding=(0, 1), expand=True, header_style="bold")
-    table.add_column("block", no_wrap=True, style=FAINT)
-    table.add_column("A", ratio=1, overflow="fold")
-    table.add_column("B", ratio=1, overflow="fold")
-    left, right = _both_in_words(found)
-    for block, lines in left.items():
-        theirs = Text("(the same)", FAINT) if lines == right[block] else _lines(right[block])
-        table.add_row(block, _lines(lines), theirs)
-    return table
 
 
 def _both_in_words(found: Comparison) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
@@ -222,9 +227,7 @@ def _separation(
     """The mechanism that satisfies the premise and breaks the conclusion."""
     where = f", at datasets that {premise} says nothing about" if found.kind == "space" else ""
     yield Text(f"A mechanism that satisfies {premise} and breaks {conclusion}{where}:")
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True, style=FAINT)
-    rows.add_column(overflow="fold")
+    rows = terminal.grid(style=FAINT)
     words, *held = found.mechanism.split(": ", 1)
     rows.add_row("mechanism", _lines([f"{words}:", *(f"- {part}" for part in held[0].split("; "))]) if held else found.mechanism)
     rows.add_row(f"satisfies {premise}", found.argument)
@@ -241,21 +244,6 @@ def _separation(
 
 def _shortened(check: str, limit: int = 300) -> str:
     return check if len(check) <= limit else check[: limit - 3] + "..."
-
-
-def _budgets(found: Comparison) -> Group:
-    """Both budgets, each with the name of its number and what it multiplies."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    for letter, spec in (("A", found.left), ("B", found.right)):
-        value = spec.budget.uniform()
-        missing = spec.budget.unpublished()
-        number = number_in_words(value) if value is not None else "differs by universe"
-        per, standard = thing_in_words(spec.input_divergence), thing_in_words(spec.output_divergence)
-        stated = missing or f"{spec.budget.parameter} = {number}"
-        rows.add_row(letter, f"{stated}, for {per}, by {standard}")
-    return _section("Budgets", [rows])
 
 
 _CLAIMS = {

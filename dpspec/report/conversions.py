@@ -50,27 +50,26 @@ def conversion_data(found: Conversions) -> JsonData:
     return {
         "given": {"divergence": thing_by_name(found.source), "parameter": _parameter(found.source), "value": str(found.value)},
         "wanted": {"divergence": thing_by_name(found.goal), "parameter": _parameter(found.goal)},
-        "paths": [_path(path) for path in found.paths],
-        "alike": list(found.alike),
-    }
-
-
-def _path(path: ConversionPath) -> JsonData:
-    return {
-        "value": bracket(path.value),
-        "tight": path.tight,
-        "sense": path.sense,
-        "needs": [known.needs for known in path.known],
-        "steps": [
+        "paths": [
             {
-                "rule": leg.conversion.name,
-                "formula": leg.conversion.formula,
-                "citation": leg.conversion.citation,
-                "to": thing_by_name(leg.target),
-                "value": bracket(leg.value),
+                "value": bracket(path.value),
+                "tight": path.tight,
+                "sense": path.sense,
+                "needs": [known.needs for known in path.known],
+                "steps": [
+                    {
+                        "rule": leg.conversion.name,
+                        "formula": leg.conversion.formula,
+                        "citation": leg.conversion.citation,
+                        "to": thing_by_name(leg.target),
+                        "value": bracket(leg.value),
+                    }
+                    for leg in path.legs
+                ],
             }
-            for leg in path.legs
+            for path in found.paths
         ],
+        "alike": list(found.alike),
     }
 
 
@@ -128,30 +127,22 @@ def theorem_parts(found: TheoremNumbers) -> list[RenderableType]:
     parts: list[RenderableType] = [
         Text(f"{_parameter(found.goal)} of {thing_in_words(found.goal)}, by theorems: {given}", "bold")
     ]
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = grid()
     for one in found.numbers:
         table.add_row(Text(_limit(one.value), "bold"), f"{one.about} ({one.citation})")
     return [*parts, table, Text("Limits are rounded up; --format json has their exact forms.", FAINT)]
 
 
 def _table(paths: list[ConversionPath]) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
+    table = grid()
     for path in paths:
-        last = path.legs[-1]
         table.add_row(Text(_limit(path.value), "bold"), _path_steps(path))
-        formulas = [leg.conversion.formula for leg in path.legs]
-        through = [
-            f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {_limit(leg.value)}"
-            for leg in path.legs[:-1]
-        ]
-        table.add_row("", "; then ".join(formulas))
-        for line in through:
-            table.add_row("", Text(line, FAINT))
-        table.add_row("", Text(f"{'tight' if path.tight else 'not tight'}: {path.sense} ({last.conversion.citation})", FAINT))
+        table.add_row("", "; then ".join(leg.conversion.formula for leg in path.legs))
+        for leg in path.legs[:-1]:
+            through = f"through {thing_in_words(leg.target)}: {_parameter(leg.target)} {_limit(leg.value)}"
+            table.add_row("", Text(through, FAINT))
+        tight = "tight" if path.tight else "not tight"
+        table.add_row("", Text(f"{tight}: {path.sense} ({path.legs[-1].conversion.citation})", FAINT))
     return table
 
 

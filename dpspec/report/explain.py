@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from dpspec.base.errors import DpspecError, UnknownNameError, error_classes, harmless
+from dpspec.base.errors import UnknownNameError, error_classes, harmless
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import did_you_mean, parameters
 from dpspec.base.types import JsonData
@@ -69,7 +69,11 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     """
     found = words_of(name)
     found += [_entry(entry, registry) for entry in registry if name in (entry.name, entry.qualified_name)]
-    found += [_error(cls) for cls in error_classes() if cls.code == name]
+    for cls in error_classes():
+        if cls.code == name:
+            meaning = f"{prose(cls)}\n\nExit code {cls.exit_code}."
+            where = f"{cls.__module__}.{cls.__qualname__}"
+            found.append({**NOTHING_ELSE, "name": name, "kind": "error code", "definition": meaning, "class": where})
     if name in ARGUMENTS:  # an argument of comparisons is no registered rule
         where = "dpspec.reason.small_spaces"
         found.append({**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where})
@@ -189,9 +193,8 @@ def _referred(name: str, cls: type, registry: Registry) -> type | None:
 
 
 def _entry(entry: Entry, registry: Registry) -> JsonData:
-    text, _ = _docstring(entry.cls)
+    text = prose(entry.cls)
     described = described_parameters(entry.cls, registry)
-    declared = parameters(entry.cls)
     examples = Examples(registry=registry)
     hypotheses = getattr(entry.cls, "hypotheses", {})
     if hypotheses:
@@ -209,7 +212,7 @@ def _entry(entry: Entry, registry: Registry) -> JsonData:
                 "default": None if p.required or p.default is None else value_in_words(p.default),
                 "meaning": described.get(p.name, ""),
             }
-            for p in declared
+            for p in parameters(entry.cls)
         ],
         "also": [],
         "in_dpspec": None,
@@ -220,13 +223,6 @@ def _entry(entry: Entry, registry: Registry) -> JsonData:
         "version": entry.provenance.version,
         "class": f"{entry.cls.__module__}.{entry.cls.__qualname__}",
     }
-
-
-def _error(cls: type[DpspecError]) -> JsonData:
-    text, _ = _docstring(cls)
-    where = f"{cls.__module__}.{cls.__qualname__}"
-    meaning = f"{text}\n\nExit code {cls.exit_code}."
-    return {**NOTHING_ELSE, "name": cls.code, "kind": "error code", "definition": meaning, "class": where}
 
 
 def _unit(name: str) -> Iterator[JsonData]:
@@ -261,21 +257,16 @@ def _docstring(cls: type | Callable[..., Any]) -> tuple[str, dict[str, str]]:
             section = ""
         if not section:
             prose.append(line)
-    return _reflowed(prose), described
+    text = ""  # paragraphs on one line each; indented lines and lists stay as they are
+    for line in prose:
+        starts = not line or line.startswith((" ", "*", "-")) or text.endswith("\n")
+        text += ("\n" if starts and text else "" if not text else " ") + line + ("" if line else "\n")
+    return re.sub(r"\n{3,}", "\n\n", text).strip(), described
 
 
 def prose(cls: type) -> str:
     """The docstring of a class without its `Args:` and examples."""
     return _docstring(cls)[0]
-
-
-def _reflowed(lines: list[str]) -> str:
-    """Paragraphs on one line each; indented lines and lists stay as they are."""
-    text = ""
-    for line in lines:
-        starts = not line or line.startswith((" ", "*", "-")) or text.endswith("\n")
-        text += ("\n" if starts and text else "" if not text else " ") + line + ("" if line else "\n")
-    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 def named_parts(found: list[JsonData]) -> PageParts:
@@ -288,7 +279,14 @@ def named_parts(found: list[JsonData]) -> PageParts:
         if data["in_dpspec"]:
             parts += [Text.assemble(("In dpspec: ", "bold"), data["in_dpspec"]), ""]
         if data["parameters"]:
-            parts += [_parameters(data["parameters"]), ""]
+            table = Table.grid(padding=(0, 2, 0, 0))
+            table.add_column(no_wrap=True)
+            table.add_column(overflow="fold")
+            table.add_column(overflow="fold", style=FAINT)
+            for row in data["parameters"]:
+                default = "required" if row["required"] else f"default {row['default'] or 'none'}"
+                table.add_row(row["name"], row["meaning"], f"{row['domain']}; {default}")
+            parts += [table, ""]
         if data["example"]:
             parts += [Text("In a file:", "bold"), "", Verbatim(text=data["example"], language="toml", indent=0), ""]
         if data["command"]:
@@ -297,17 +295,6 @@ def named_parts(found: list[JsonData]) -> PageParts:
             parts += [Text(f"also: {', '.join(data['also'])}", FAINT), ""]
         parts += [Text(f"class {data['class']}", FAINT), ""] if data["class"] else []
     return parts
-
-
-def _parameters(rows: list[JsonData]) -> Table:
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_column(no_wrap=True)
-    table.add_column(overflow="fold")
-    table.add_column(overflow="fold", style=FAINT)
-    for row in rows:
-        default = "required" if row["required"] else f"default {row['default'] or 'none'}"
-        table.add_row(row["name"], row["meaning"], f"{row['domain']}; {default}")
-    return table
 
 
 # --- a file --------------------------------------------------------------------------------------
@@ -322,14 +309,23 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing, risk:
         standing: the claim status.
         risk: what the promise and the mechanism mean to an attacker; None where that is not computed.
     """
-    claim = found.claim
+    claim, own = found.claim, found.spec.input_divergence.counted_unit()
+    over_longer_times = [(unit, promise_for(found.spec, unit)) for unit in (() if own is None else longer_units(own))]
     return {
         "id": found.id,
         "title": found.title,
         "path": found.path,
         "blocks": blocks_in_words(found.spec),
         "promise": promise(found),
-        "other_units": list(_other_units(found.spec)),
+        "other_units": [
+            {
+                "unit": unit,
+                "most": implied.most,
+                "budget": None if implied.budget is None else budget_in_words(implied.budget),
+                "reason": implied.reason,
+            }
+            for unit, implied in over_longer_times
+        ],
         "parts": [{"title": str(part), "blocks": blocks_in_words(part.spec), "promise": promise(part)} for part in found.parts],
         "mechanism": None if (run := found.mechanism or found.secret) is None else thing_in_words(run),
         "claim": None if claim is None else {"verdict": claim.verdict, "because": claim.because, "source": claim.source},
@@ -344,15 +340,6 @@ def file_data(found: SpecDocument, registry: Registry, standing: Standing, risk:
         "source": dict(found.source),
         **facts(found),
     }
-
-
-def _other_units(spec: PrivacySpec) -> Iterator[JsonData]:
-    """The implied promise for the same unit over longer times."""
-    own = spec.input_divergence.counted_unit()
-    for unit in () if own is None else longer_units(own):
-        found = promise_for(spec, unit)
-        budget = None if found.budget is None else budget_in_words(found.budget)
-        yield {"unit": unit, "most": found.most, "budget": budget, "reason": found.reason}
 
 
 def promise(found: SpecDocument | PromisedBeside) -> str:
@@ -415,7 +402,14 @@ def file_parts(data: JsonData, found: SpecDocument, risk: RiskNumbers) -> PagePa
     title = harmless(f"  {data['title']}", keep="")
     parts: list[RenderableType] = [Text.assemble((data["id"], "bold"), title), ""]
     if data["deployment"]:
-        parts += [_deployment(data["deployment"]), ""]
+        given = data["deployment"]
+        rows = terminal.grid(style=FAINT)
+        first = {"publisher": ", ".join(given["publisher"]), "published": given["published"] or given["year"]}
+        unit_words = {f"a {unit} here is": words for unit, words in given["units"].items()}
+        for key, value in {**given, **first, "year": None, "units": None, **unit_words, "prose": None, **given["prose"]}.items():
+            if value is not None:
+                rows.add_row(key, str(value))
+        parts += [rows, ""]
     parts += [_blocks_table(data), "", data["promise"]]
     for one in data["other_units"]:
         parts.append(f"For {one['unit']}: {one['budget'] or 'no promise'} ({one['reason']}).")
@@ -486,9 +480,7 @@ def without_parts(found: WithoutInvariant, document: SpecDocument) -> PageParts:
 
 def _blocks_table(data: JsonData) -> Table:
     """The blocks, the mechanism, the recorded claim and its status, and the provenance of each block."""
-    blocks = Table.grid(padding=(0, 2, 0, 0))
-    blocks.add_column(no_wrap=True, style=FAINT)
-    blocks.add_column(overflow="fold")
+    blocks = terminal.grid(style=FAINT)
     for block, lines in data["blocks"].items():
         blocks.add_row(block, "\n".join(lines))
     if data["mechanism"]:
@@ -506,19 +498,6 @@ def _blocks_table(data: JsonData) -> Table:
     for one in data["unaccounted"]:
         blocks.add_row("not covered", f"{one['step']}: {one['effect']}")
     return blocks
-
-
-def _deployment(data: JsonData) -> Table:
-    """The publication, its publisher, and its form."""
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True, style=FAINT)
-    rows.add_column(overflow="fold")
-    first = {"publisher": ", ".join(data["publisher"]), "published": data["published"] or data["year"]}
-    unit_words = {f"a {unit} here is": words for unit, words in data["units"].items()}
-    for key, value in {**data, **first, "year": None, "units": None, **unit_words, "prose": None, **data["prose"]}.items():
-        if value is not None:
-            rows.add_row(key, str(value))
-    return rows
 
 
 def _digits(exact: str) -> str:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from dpspec.base.words import Word
     from dpspec.blocks.space import Dataset
     from dpspec.comparison.compare import Comparison, Direction
-    from dpspec.comparison.separations import Separation
     from dpspec.extension.hooks import Entry, Provenance
     from dpspec.extension.loader import Plugins
     from dpspec.grammar.spec import PrivacySpec
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from dpspec.verifier.obligations import Obligation
     from dpspec.verifier.replay import Replay
     from dpspec.verifier.standing import Standing
-    from dpspec.verifier.verdict import Event, UniverseResult, Verdict, Witness
+    from dpspec.verifier.verdict import Event, Verdict, Witness
 
 FORMAT = 1
 """The version of the JSON output; it grows when the meaning of a key changes."""
@@ -159,27 +158,26 @@ def verdict(given: Verdict) -> JsonData:
         "reason": given.reason,
         "constant": bracket(given.constant) if given.outcome is not Outcome.UNDECIDED or given.universes else None,
         "vacuous_universes": len(given.vacuous),
-        "universes": [_universe(result) for result in given.universes],
+        "universes": [
+            {
+                "label": plain(result.label),
+                "datasets": result.datasets,
+                "pairs": result.pairs,
+                "constant": bracket(result.constant),
+                "bound": str(result.bound),
+                "outcome": result.outcome.value,
+                "vacuous": result.is_vacuous,
+                "tight": result.is_tight,
+                "slack": result.slack(),
+                "attained": None if result.attained is None else [plain(dataset) for dataset in result.attained],
+            }
+            for result in given.universes
+        ],
         "witness": None if given.witness is None else _witness(given.witness),
         "findings": [{"code": finding.code, "text": finding.text} for finding in given.findings],
         "assumptions": [*given.assumptions],
         "proof": [{"step": step.step, "says": step.says, "citation": step.citation, "data": step.data} for step in given.proof],
         "provenance": [{"role": role, "name": name, **_provenance(origin)} for role, name, origin in given.provenance],
-    }
-
-
-def _universe(result: UniverseResult) -> JsonData:
-    return {
-        "label": plain(result.label),
-        "datasets": result.datasets,
-        "pairs": result.pairs,
-        "constant": bracket(result.constant),
-        "bound": str(result.bound),
-        "outcome": result.outcome.value,
-        "vacuous": result.is_vacuous,
-        "tight": result.is_tight,
-        "slack": result.slack(),
-        "attained": None if result.attained is None else [plain(dataset) for dataset in result.attained],
     }
 
 
@@ -225,17 +223,16 @@ def plain(value: Hashable | Dataset) -> Any:
 
 def facts(found: SpecDocument) -> JsonData:
     """The statements of a file other than its claim: deployment, sources, provenance of the blocks, and what is not covered."""
-    deployment = None
-    if found.deployment is not None:
-        deployment = {p.name: getattr(found.deployment, p.name) for p in parameters(type(found.deployment))}
-        deployment = {
-            **deployment,
-            "publisher": list(found.deployment.publisher),
-            "units": dict(found.deployment.units),
-            "prose": dict(found.deployment.prose),
-        }
+    given = found.deployment
     return {
-        "deployment": deployment,
+        "deployment": None
+        if given is None
+        else {
+            **{p.name: getattr(given, p.name) for p in parameters(type(given))},
+            "publisher": list(given.publisher),
+            "units": dict(given.units),
+            "prose": dict(given.prose),
+        },
         "sources": [{"id": source.id, "text": str(source), "licence": source.licence} for source in found.sources],
         "provenance": [
             {"block": one.block, "how": one.how, "source": list(one.source), "because": one.because, "text": str(one)}
@@ -283,26 +280,25 @@ def _blocks(spec: PrivacySpec) -> JsonData:
 
 
 def _direction(direction: Direction) -> JsonData:
+    found = direction.separation
     return {
         "answer": direction.answer.value,
         "steps": [
             {"block": step.block, "holds": step.holds, "reason": step.reason, "factor": step.factor, "rule": step.rule}
             for step in direction.steps
         ],
-        "separation": None if direction.separation is None else _separation(direction.separation),
+        "separation": None
+        if found is None
+        else {
+            "kind": found.kind,
+            "mechanism": found.mechanism,
+            "argument": found.argument,
+            "left": plain(found.left),
+            "right": plain(found.right),
+            "instance": [plain(dataset) for dataset in found.instance],
+            "checks": list(found.checks),
+        },
         "tried": list(direction.tried),
-    }
-
-
-def _separation(found: Separation) -> JsonData:
-    return {
-        "kind": found.kind,
-        "mechanism": found.mechanism,
-        "argument": found.argument,
-        "left": plain(found.left),
-        "right": plain(found.right),
-        "instance": [plain(dataset) for dataset in found.instance],
-        "checks": list(found.checks),
     }
 
 

@@ -47,7 +47,9 @@ def measured_data(found: Measurement, stand_ins: Sequence[str] = ()) -> dict[str
 
 def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
     """The bracket first, then why not more and why not less."""
-    lines = [_answer(found), *(f"  measured:   {line}" for line in _measured_by(found))]
+    standard, change = thing_in_words(found.spec.output_divergence), thing_in_words(found.spec.input_divergence)
+    measured = textwrap.wrap(f"{standard}; one change: {change}", _WIDTH)
+    lines = [_answer(found), *(f"  measured:   {line}" for line in measured)]
     if stand_ins:
         lines += [f"  about:      {stand_ins_in_words(stand_ins)}"]
     if found.proved is not None:
@@ -57,12 +59,9 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
             lines.append(f"              under {len(assumptions)} assumptions, which --format json lists")
         else:
             lines += [f"              assumes {one}" for one in assumptions]
-        empty = len(found.proved.vacuous)
-        lines += (
-            [f"              {count(empty, 'universe')} without a pair at finite distance, where nothing is required"]
-            if empty
-            else []
-        )
+        if found.proved.vacuous:
+            empty = count(len(found.proved.vacuous), "universe")
+            lines.append(f"              {empty} without a pair at finite distance, where nothing is required")
     else:
         reason = _not_understood(found) or "no finite budget is enough"
         lines += textwrap.wrap(reason, _WIDTH, initial_indent="  enough:     not proved: ", subsequent_indent="              ")
@@ -70,24 +69,14 @@ def measured_text(found: Measurement, stand_ins: Sequence[str] = ()) -> str:
         return "\n".join([*lines, *_attained(found)])
     sure = " by draws" if found.by_draws else ""
     endless = found.refuted.witness.divergence.lower.is_infinite
-    which = f"at every finite {found.parameter}" if endless else f"below {_below(_refuted(found))}"
+    lower = found.budget.lower
+    refuted = found.tried[-1][0] if lower.is_infinite else lower  # where no finite budget is enough, the claim itself
+    which = f"at every finite {found.parameter}" if endless else f"below {_below(refuted)}"
     lines += [f"  not enough: refuted{sure} {which} by two datasets"]
     lines += [
         f"              {label + ' ' if label else ''}{line}" for label, line in witness_lines(found.refuted.witness, found.spec)
     ]
     return "\n".join(lines)
-
-
-def _measured_by(found: Measurement) -> list[str]:
-    """What the number is: its standard, with the parameters of it, and what one change is."""
-    standard, change = thing_in_words(found.spec.output_divergence), thing_in_words(found.spec.input_divergence)
-    return textwrap.wrap(f"{standard}; one change: {change}", _WIDTH)
-
-
-def _refuted(found: Measurement) -> Number:
-    """The budget below which a refutation holds: the lower end, or the claim itself where that end is infinite."""
-    lower = found.budget.lower
-    return found.tried[-1][0] if lower.is_infinite else lower
 
 
 def _attained(found: Measurement) -> list[str]:
@@ -113,17 +102,13 @@ def _answer(found: Measurement) -> str:
         return f"The least budget is {name} = {bracket_in_words(budget)}, exactly."
     if budget.upper.is_infinite:
         return f"The least budget is at least {name} = {_below(budget.lower)}; nothing was proved from above."
-    return f"The least budget is {name} between {_below(budget.lower)} and {_above(budget.upper)}."
+    above = _short(budget.upper) or rounded_up(budget.upper, _DIGITS)
+    return f"The least budget is {name} between {_below(budget.lower)} and {above}."
 
 
 def _below(value: Number) -> str:
     """A lower end for people: itself where it is short, else rounded down."""
     return _short(value) or rounded_down(value, _DIGITS)
-
-
-def _above(value: Number) -> str:
-    """An upper end for people: itself where it is short, else rounded up."""
-    return _short(value) or rounded_up(value, _DIGITS)
 
 
 def _short(value: Number) -> str:

@@ -65,7 +65,14 @@ def order_parts(found: Order, documents: Sequence[SpecDocument]) -> list[Rendera
     head = [Text("Specifications", "bold"), Text("\n".join(names), no_wrap=True), Text("")]
     parts: list[RenderableType] = [*head, Text("The row against the column", "bold"), *_matrices(found)]
     parts += [Text("\n".join(LEGEND), FAINT), Text("")]
-    parts += [Text("Strongest first, each with what it implies next", "bold"), *_chains(found)]
+    classes = [class_title(found, members) for members in found.classes]
+    after = {a: [classes[b] for c, b in found.covers if c == a] for a in range(len(classes))}
+    lower = {b for _, b in found.covers}
+    parts.append(Text("Strongest first, each with what it implies next", "bold"))
+    parts += [Text(f"  {classes[a]} => {', '.join(held)}") for a, held in after.items() if held]
+    alone = [classes[a] for a, held in after.items() if not held and a not in lower]
+    if alone:
+        parts.append(Text(f"  comparable with none of the others: {', '.join(alone)}"))
     if found.unknown:
         parts += [Text(""), Text(f"unknown: {count(len(found.unknown), 'direction')}", OPEN)]
     return parts
@@ -108,17 +115,6 @@ class _Matrix(Table):
         for cells in zip(*(column.cells for column in self.columns), strict=True):
             texts = [cell for cell in cells if isinstance(cell, Text)]
             yield Text.assemble(*((f"{cell.plain:>3} ", cell.style) for cell in texts), no_wrap=True)
-
-
-def _chains(found: Order) -> list[RenderableType]:
-    names = [class_title(found, members) for members in found.classes]
-    after = {a: [names[b] for c, b in found.covers if c == a] for a in range(len(names))}
-    lower = {b for _, b in found.covers}
-    rows: list[RenderableType] = [Text(f"  {names[a]} => {', '.join(held)}") for a, held in after.items() if held]
-    alone = [names[a] for a, held in after.items() if not held and a not in lower]
-    if alone:
-        rows.append(Text(f"  comparable with none of the others: {', '.join(alone)}"))
-    return rows
 
 
 def order_data(found: Order, documents: Sequence[SpecDocument]) -> dict[str, Any]:

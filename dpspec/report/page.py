@@ -297,10 +297,12 @@ def _(piece: Grid) -> str:
     links = piece.links or ("",) * len(piece.rows)
     rows = []
     for (first, *rest), mood, link in zip(piece.rows, piece.every_mood, links, strict=True):
-        cells = "".join(
-            f'<td{_breaks(cell)} dir="auto"{_head(head) if piece.stacks else ""}>{in_markup(cell)}</td>'
-            for head, cell in zip(piece.heads[1:], rest, strict=True)
-        )
+        cells = ""
+        for head, cell in zip(piece.heads[1:], rest, strict=True):
+            # A word longer than any of a language, such as a hash, breaks anywhere; others stay whole.
+            breaks = " class=long" if any(len(word) > _LONGEST_WORD for word in cell.split()) else ""
+            name = f' data-head="{in_markup(head)}: "' if piece.stacks else ""
+            cells += f'<td{breaks} dir="auto"{name}>{in_markup(cell)}</td>'
         rows.append(f'<tr{_mood(mood)}><th scope="row" dir="auto">{_linked(first, link)}</th>{cells}</tr>')
     caption = f"<caption>{in_markup(piece.caption)}</caption>"
     many = ' class="stacks"' if piece.stacks else ' class="many"' if len(piece.heads) >= _MANY_COLUMNS else ""
@@ -346,15 +348,6 @@ def _frame(name: str, inner: str) -> str:
 
 def _linked(words: str, link: str) -> str:
     return f'<a href="{in_markup(link)}">{in_markup(words)}</a>' if link else in_markup(words)
-
-
-def _breaks(cell: str) -> str:
-    """A word longer than any of a language, such as a hash, breaks anywhere; others stay whole."""
-    return " class=long" if any(len(word) > _LONGEST_WORD for word in cell.split()) else ""
-
-
-def _head(head: str) -> str:
-    return f' data-head="{in_markup(head)}: "'
 
 
 def _span(html: str, style: object) -> str:

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from dpspec.blocks.budget import Budget
     from dpspec.extension.hooks import Registry
     from dpspec.grammar.spec import PrivacySpec
     from dpspec.risks import Panel, RiskNumbers, RiskReport, RiskRow
@@ -141,9 +140,7 @@ def _said(statement: RiskStatement) -> JsonData:
 def risk_parts(report: RiskReport, found: SpecDocument, standing: Standing, *, verbose: bool = False) -> list[RenderableType]:
     """A table of the numbers, the theorem and the assumption of each; with `verbose` who the attacker is."""
     attacker = report.attacker
-    who = Table.grid(padding=(0, 2, 0, 0))
-    who.add_column(no_wrap=True, style=FAINT)
-    who.add_column(overflow="fold")
+    who = grid(style=FAINT)
     for label, said in () if not verbose else (
         ("knows", attacker.knowledge), ("wants", attacker.target), ("sees", attacker.observation),
         ("assumes", attacker.assumption),
@@ -268,7 +265,10 @@ def numbers_data(found: RiskNumbers) -> JsonData:
 
 def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> list[tuple[str, ...]]:
     """One line for each number: what it is, what any mechanism may do, and what this mechanism does, the theorems left out."""
-    lines, missing = [], (_no_single_number(spec.budget), "unknown")
+    worst = "differs by universe" if spec.budget.uniform() is None else "unknown"
+    if spec.budget.unpublished() is not None:
+        worst = "no number published"
+    lines, missing = [], (worst, "unknown")
     for row in found.rows:
         places = ", ".join(f"{name} {value}" for name, value in row.at if name != "candidates")
         what = f"{row.quantity}, {places}" if places else row.quantity
@@ -276,13 +276,6 @@ def numbers_cells(found: RiskNumbers, spec: PrivacySpec, *, with_own: bool) -> l
         cells = [said or other for said, other in zip(limits, missing, strict=True)]
         lines.append((what, *cells[: 2 if with_own else 1]))
     return lines
-
-
-def _no_single_number(budget: Budget) -> str:
-    """Why a budget gives no limit, in a few words: it is not published, or has no single number."""
-    if budget.unpublished() is not None:
-        return "no number published"
-    return "differs by universe" if budget.uniform() is None else "unknown"
 
 
 def numbers_note(found: RiskNumbers) -> str:

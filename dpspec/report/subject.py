@@ -10,7 +10,7 @@ import attrs
 
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Bracket, Number, NumberLike, number
-from dpspec.grammar.views import Bounded, NoisyCount, View
+from dpspec.grammar.views import Bounded, NoisyCount
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.location import Location
 from dpspec.report.audience import nearest
@@ -128,11 +128,12 @@ def _without_pairs(reason: str) -> ComparedPairs:
 def noise_laws(document: SpecDocument) -> tuple[Location, ...]:
     """The different laws of the noise on the counts of a mechanism; none where it adds no noise of a known kind."""
     structure = None if document.mechanism is None else structure_of(document.mechanism, document.spec)
-    laws = dict.fromkeys(_noise(view) for view in (() if structure is None else structure.views))
-    return tuple(law for law in laws if isinstance(law, Location))
-
-
-def _noise(view: View) -> object:
-    while isinstance(view, Bounded):
-        view = view.view
-    return view.noise(0) if isinstance(view, NoisyCount) else None
+    laws: dict[Location, None] = {}  # each once, in the order of the views
+    for view in () if structure is None else structure.views:
+        inner = view
+        while isinstance(inner, Bounded):  # bounding a noisy count leaves its noise as it is
+            inner = inner.view
+        law = inner.noise(0) if isinstance(inner, NoisyCount) else None
+        if isinstance(law, Location):
+            laws[law] = None
+    return tuple(laws)

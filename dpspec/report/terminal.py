@@ -100,12 +100,12 @@ def headline(subject: str, mark: str, style: str, rest: str = "") -> Text:
     return Text.assemble((harmless(subject, keep=""), "bold"), ": ", (mark, style), harmless(rest, keep=""), no_wrap=True)
 
 
-def grid(*, indent: int = 0) -> Table:
-    """Two columns without lines: labels, and texts that wrap under themselves."""
+def grid(*, indent: int = 0, style: str = "") -> Table:
+    """Two columns without lines: labels in a style, and texts that wrap under themselves."""
     table = Table.grid(padding=(0, 2 if indent == 0 else 1, 0, 0))
     if indent:
         table.add_column(width=indent - 1)
-    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style=style)
     table.add_column(overflow="fold")
     return table
 
@@ -381,9 +381,18 @@ def blocks_in_words(spec: PrivacySpec, in_words: Callable[[object], str] = thing
         constant = spec.output_divergence.lipschitz(spec.budget.parameter, value)
         if constant != value:
             budget.append(f"Lipschitz constant {at_most_in_words(constant)}")
+    attributes = [line.split("), ") for line in space_in_words(spec.space)]
+    universes = multiverse_in_words(spec.multiverse)
+    if len(universes) > MOST_LISTED + 1:
+        universes = [*universes[:MOST_LISTED], f"- and {len(universes) - MOST_LISTED} more"]
     return {
-        "dataset space": [_shortened(line) for line in space_in_words(spec.space)],
-        "multiverse": _first(multiverse_in_words(spec.multiverse)),
+        "dataset space": [
+            "), ".join(parts)
+            if len(parts) <= MOST_LISTED
+            else f"{'), '.join(parts[:MOST_LISTED])}), and {len(parts) - MOST_LISTED:,} more"
+            for parts in attributes
+        ],
+        "multiverse": universes,
         "input divergence": [in_words(spec.input_divergence)],
         "output divergence": [in_words(spec.output_divergence)],
         "budget": budget,
@@ -392,23 +401,6 @@ def blocks_in_words(spec: PrivacySpec, in_words: Callable[[object], str] = thing
 
 MOST_LISTED = 40
 """A block of a table lists so many invariants or attributes; of more, the file is the place to read them all."""
-
-
-def _first(lines: list[str]) -> list[str]:
-    """The first lines of a long list, and how many follow.
-
-    >>> _first(["a"] * 3), len(_first(["a"] * 300)), _first(["a"] * 300)[-1]
-    (['a', 'a', 'a'], 41, '- and 260 more')
-    """
-    return lines if len(lines) <= MOST_LISTED + 1 else [*lines[:MOST_LISTED], f"- and {len(lines) - MOST_LISTED} more"]
-
-
-def _shortened(line: str) -> str:
-    """The attributes of a unit, at most so many of them."""
-    parts = line.split("), ")
-    if len(parts) <= MOST_LISTED:
-        return line
-    return f"{'), '.join(parts[:MOST_LISTED])}), and {len(parts) - MOST_LISTED:,} more"
 
 
 # --- datasets ------------------------------------------------------------------------------------

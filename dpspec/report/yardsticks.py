@@ -71,9 +71,27 @@ def yardstick_parts(found: Sequence[Yardstick], names: SpecNames, standings: Seq
         parts += [_one(place, one), ""]
     alone = [one for one in found if not one.is_common]
     if alone:
-        parts += [Text("Blocks that only one of them reaches", "bold"), Padding(_alone(alone), (0, 0, 0, 2)), ""]
+        reached = grid()
+        for one in alone:
+            letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
+            limit = at_most_in_words(side.budget or number_of("0"), "= ")
+            reached.add_row(Text(letter, "bold"), f"{one.spec.budget.parameter} {limit} {place_in_words(one.spec)}")
+            reached.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
+        parts += [Text("Blocks that only one of them reaches", "bold"), Padding(reached, (0, 0, 0, 2)), ""]
     if common:
-        parts += [Text("What is left to one attacker who tests two datasets at distance 1", "bold"), _attacks(found), ""]
+        from dpspec.comparison.yardstick import attacks
+
+        table = Table.grid(padding=(0, 2, 0, 0))
+        table.add_row("", *(Text(head, FAINT) for head in ("distance", "promise", "power at level 5 %", "posterior odds times")))
+        for pair in attacks(found):
+            for letter, attack in zip("AB", pair, strict=True):
+                cells = (
+                    thing_in_words(attack.spec.input_divergence), budget_in_words(attack.spec.budget),
+                    power_in_words(attack.power), loss_in_words(attack.loss),
+                )  # fmt: skip
+                table.add_row(Text(letter, "bold"), *cells)
+        left_to_one = "What is left to one attacker who tests two datasets at distance 1"
+        parts += [Text(left_to_one, "bold"), Padding(table, (0, 0, 0, 2)), ""]
         parts += [Text("In which sense strongest", "bold"), Padding(SENSE, (0, 0, 0, 2))]
     return parts
 
@@ -109,32 +127,6 @@ def step_in_words(step: Step, side: YardstickSide) -> str:
     words = "the same budget" if kept else budget_in_words(step.after.budget)
     factor = f", factor {constant}" if constant not in (None, "1") else ""
     return f"{words}{factor}{' (tight)' if step.rule in side.tight else ''}: {reason} [{step.citation}]"
-
-
-def _alone(found: Sequence[Yardstick]) -> Table:
-    rows = Table.grid(padding=(0, 2, 0, 0))
-    rows.add_column(no_wrap=True)
-    rows.add_column(overflow="fold")
-    for one in found:
-        letter, side, other = ("A", one.left, one.right) if one.left.reaches else ("B", one.right, one.left)
-        limit = at_most_in_words(side.budget or number_of("0"), "= ")
-        words = f"{one.spec.budget.parameter} {limit} {place_in_words(one.spec)}"
-        rows.add_row(Text(letter, "bold"), words)
-        rows.add_row("", Text(f"the other one: {'; '.join(other.missing)}", FAINT))
-    return rows
-
-
-def _attacks(found: Sequence[Yardstick]) -> Padding:
-    from dpspec.comparison.yardstick import attacks
-
-    table = Table.grid(padding=(0, 2, 0, 0))
-    table.add_row("", *(Text(head, FAINT) for head in ("distance", "promise", "power at level 5 %", "posterior odds times")))
-    for pair in attacks(found):
-        for letter, attack in zip("AB", pair, strict=True):
-            words = thing_in_words(attack.spec.input_divergence)
-            table.add_row(Text(letter, "bold"), words, budget_in_words(attack.spec.budget), power_in_words(attack.power),
-                          loss_in_words(attack.loss))  # fmt: skip
-    return Padding(table, (0, 0, 0, 2))
 
 
 def power_in_words(power: Bracket | None) -> str:

@@ -66,7 +66,14 @@ def compare(paths: tuple[str, ...], jobs: int | None, as_json: bool, **options: 
     if many:
         return _order(paths, given, jobs, as_json, verbose)
     if "yardstick" in given:
-        return _yardsticks(paths, given, as_json)
+        from dpspec import commands
+        from dpspec.report.terminal import Work
+
+        first, second = _read(paths)
+        warn_of_parts((first, second), "the yardsticks are")
+        with Work("looking for yardsticks"):
+            found = commands.yardsticks(first, second, **{name: given[name] for name in _OF_YARDSTICK if name in given})
+        return emit(found, as_json)
     return _pair(paths, given.get("derivation"), given.get("picture"), as_json, verbose)
 
 
@@ -145,18 +152,6 @@ def _read(paths: Sequence[str]) -> Sequence[SpecDocument]:
     from dpspec.base.params import collect
 
     return collect([partial(read, path) for path in paths])
-
-
-def _yardsticks(paths: Sequence[str], given: dict[str, Any], as_json: bool) -> int:
-    from dpspec import commands
-    from dpspec.report.terminal import Work
-
-    first, second = _read(paths)
-    warn_of_parts((first, second), "the yardsticks are")
-    asked = {name: given[name] for name in _OF_YARDSTICK if name in given}
-    with Work("looking for yardsticks"):
-        found = commands.yardsticks(first, second, **asked)
-    return emit(found, as_json)
 
 
 def _order(paths: Sequence[str], given: dict[str, Any], jobs: int | None, as_json: bool, verbose: bool) -> int:

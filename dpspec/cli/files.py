@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,8 +32,6 @@ from dpspec.cli.framework import (
 )
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from dpspec.report.figures import FigureFile
     from dpspec.report.pages import CommandAnswer
     from dpspec.report.terminal import Work
@@ -170,7 +170,14 @@ def verify(  # noqa: PLR0917 - one argument for each option
     given = {name: value for name, value in sampling.items() if value is not None}
     if locked or everything:
         return _locked(paths, locked, everything, accept, jobs, as_json)
-    _go_together(paths, witnesses, replay, function, given)
+    if replay is not None and (paths or witnesses is not None or given):
+        raise click.UsageError("--replay FILE takes no other options than --function: everything else is in the file")
+    if replay is None and not paths:
+        raise click.UsageError("Missing argument 'FILES_OR_DIRS...'.")
+    if function is None and given:
+        raise click.UsageError(f"--{next(iter(given))} belongs to --function MODULE:NAME: name the function, or leave it out")
+    if function is not None and replay is None and (len(paths) > 1 or Path(paths[0]).is_dir()):
+        raise click.UsageError("--function is verified against one FILE: give the file that states its claim")
     if replay is not None and is_sarif():
         raise click.UsageError("--format sarif describes files, and --replay checks two datasets: take --format json")
     if replay is not None:
@@ -263,22 +270,6 @@ def measure(spec: str, function: str | None, as_json: bool, **sampling: Any) -> 
     with Work("measuring") as work:
         found = commands.measure(function, document, progress=work, **given)
     return emit(found, as_json)
-
-
-def _go_together(
-    paths: tuple[str, ...], witnesses: str | None, replay: str | None, function: str | None, sampling: dict[str, Any]
-) -> None:
-    """Refuse what does not go together."""
-    from pathlib import Path
-
-    if replay is not None and (paths or witnesses is not None or sampling):
-        raise click.UsageError("--replay FILE takes no other options than --function: everything else is in the file")
-    if replay is None and not paths:
-        raise click.UsageError("Missing argument 'FILES_OR_DIRS...'.")
-    if function is None and sampling:
-        raise click.UsageError(f"--{next(iter(sampling))} belongs to --function MODULE:NAME: name the function, or leave it out")
-    if function is not None and replay is None and (len(paths) > 1 or Path(paths[0]).is_dir()):
-        raise click.UsageError("--function is verified against one FILE: give the file that states its claim")
 
 
 def _replay(path: str, function: str | None, as_json: bool) -> int:
@@ -548,32 +539,26 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
     with Work("reading") as work:
 
         def asked(question: str) -> bool | None:
+            """The answer to a question on the terminal; None where the input ends."""
             work.rest()
-            return _answer(question)
+            for _ in range(3):
+                say(f"{harmless(question)} [y/N] ", err=True, nl=False)
+                line = sys.stdin.readline() if sys.stdin is not None else ""
+                if not line:
+                    say("", err=True)
+                    return None
+                if line.strip().lower() in ("y", "yes"):
+                    return True
+                if line.strip().lower() in ("", "n", "no"):
+                    return False
+                say("answer y or n", err=True)
+            return False
 
         found = commands.new_spec(
             name, directory, table=table, columns=columns, codebook=codebook, within=within, unit=unit or "person",
             ask=None if no_ask else asked,
         )  # fmt: skip
     return emit_begun(found, as_json)
-
-
-def _answer(question: str) -> bool | None:
-    """Ask a question on the terminal; None where the input ends."""
-    import sys
-
-    for _ in range(3):
-        say(f"{harmless(question)} [y/N] ", err=True, nl=False)
-        line = sys.stdin.readline() if sys.stdin is not None else ""
-        if not line:
-            say("", err=True)
-            return None
-        if line.strip().lower() in ("y", "yes"):
-            return True
-        if line.strip().lower() in ("", "n", "no"):
-            return False
-        say("answer y or n", err=True)
-    return False
 
 
 @new.command("plugin", short_help="Create a small, complete plugin.")

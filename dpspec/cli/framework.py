@@ -114,8 +114,15 @@ class Face(OpenGroup):
         """
         if not standalone_mode:
             return self._run(*args, **extra)
-        _take_every_letter()
-        _listen(os.environ.get("DPSPEC_LOG"))
+        # What an output has no letter for is written as an escape: a code page, as of a pipe on Windows, has no sign for <=.
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="backslashreplace")
+        if level := os.environ.get("DPSPEC_LOG"):  # events from this level on, info or debug, go to stderr
+            import logging
+
+            known = logging.getLevelNamesMapping()
+            logging.basicConfig(level=known.get(level.upper(), logging.INFO), format="%(name)s: %(message)s", stream=sys.stderr)
         gc.set_threshold(*_COLLECTED)
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         serves = name not in self.commands and name in contributed(SERVERS)
@@ -255,22 +262,6 @@ def _ended_early(code: int | None) -> int:
         return 128 - code
     cause = "the system, or a library that ran out of memory" if name == "SIGKILL" else "a library"
     return _report(None, LibraryError("library", f"ended the process ({name})", f"{cause} did so: check the file, or make room"))
-
-
-def _listen(level: str | None) -> None:
-    """Print events to stderr from a level on: DPSPEC_LOG=info or DPSPEC_LOG=debug."""
-    if level:
-        import logging
-
-        known = logging.getLevelNamesMapping()
-        logging.basicConfig(level=known.get(level.upper(), logging.INFO), format="%(name)s: %(message)s", stream=sys.stderr)
-
-
-def _take_every_letter() -> None:
-    """Let what an output has no letter for be written as an escape: a code page, as of a pipe on Windows, has no sign for <=."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
-            stream.reconfigure(errors="backslashreplace")
 
 
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:

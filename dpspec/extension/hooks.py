@@ -283,21 +283,14 @@ def checked_class(cls: Any, kind: str, subject: str) -> type:
     missing = sorted(getattr(cls, "__abstractmethods__", ()))
     if missing:
         raise PluginContractError(subject, f"{called} lacks {missing[0]}()", f"define it in `class {cls.__name__}`")
-    stated = [name for name in _stated(base) if not hasattr(cls, name)]
+    # A class must define the class variables that its base declares without a value; not the name: it may have another here.
+    written = (vars(parent).get("__annotations__", {}) for parent in base.__mro__)
+    declared = (name for found in written for name, said in found.items() if "ClassVar" in str(said))
+    stated = [name for name in declared if name != "name" and not hasattr(base, name) and not hasattr(cls, name)]
     if stated:
         example = f'{stated[0]}: ClassVar[str] = "..."'
         raise PluginContractError(subject, f"{called} lacks {stated[0]}", f"write `{example}` in `class {cls.__name__}`")
     return cls
-
-
-def _stated(base: type) -> tuple[str, ...]:
-    """The class variables that each class of a kind must define: those that its base declares without a value.
-
-    The name is left out: a class may be registered under another.
-    """
-    written = (vars(cls).get("__annotations__", {}) for cls in base.__mro__)
-    declared = (name for found in written for name, said in found.items() if "ClassVar" in str(said))
-    return tuple(name for name in declared if name != "name" and not hasattr(base, name))
 
 
 @attrs.frozen(kw_only=True)

@@ -69,17 +69,13 @@ def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen
     document = file.document
     if context.table is None or not (document.spec.space.units and document.spec.multiverse.induced_by()):
         return
-    given = given_table(context.table, document, document.spec.space.units[0], context.registry, _unseen)
+    given = given_table(context.table, document, document.spec.space.units[0], context.registry, lambda *_: None)
     found = exposed_records(document.spec, given)
     if found.share >= MOST_EXPOSED:
         yield Seen(
             path="multiverse", message=str(found),
             advice="publish coarser tables exactly, or explain it in [[explained]]; dpspec exposure lists what it discloses",
         )  # fmt: skip
-
-
-def _unseen(done: int, total: int) -> None:
-    """Ignore progress."""
 
 
 @finding("no-such-pair", Severity.WARNING)
@@ -169,10 +165,15 @@ def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 def _fixed_invariants(spec: PrivacySpec) -> Iterator[Seen]:
     held = spec.multiverse.induced_by() or ()
-    totals = _fixed_totals(spec)
+    unit = spec.input_divergence.counted_unit()
+    totals: tuple[Invariant, ...] = ()
+    # The number of records of the counted unit is fixed where datasets of different size are at infinite distance.
+    if unit is not None and compares_sizes(spec.replace(multiverse=Trivial())) is False:
+        totals = (Marginal(unit=unit, attributes=()),)
     for place, invariant in enumerate(held):
         others = tuple(other for other in held if other != invariant)
-        for known, who in _ways(totals, others):
+        ways = [((), "the distance"), (others, "the distance and the other invariants")]
+        for known, who in ways if totals else [(others, "the other invariants")]:
             reason = _determined((*totals, *known), invariant, spec.space)
             if reason is not None:
                 yield Seen(
@@ -181,20 +182,6 @@ def _fixed_invariants(spec: PrivacySpec) -> Iterator[Seen]:
                     advice="leave it out, or explain in [[explained]] why it is listed",
                 )
                 break
-
-
-def _ways(totals: tuple[Invariant, ...], others: tuple[Invariant, ...]) -> Iterator[tuple[tuple[Invariant, ...], str]]:
-    if totals:
-        yield (), "the distance"
-    yield others, "the distance and the other invariants" if totals else "the other invariants"
-
-
-def _fixed_totals(spec: PrivacySpec) -> tuple[Invariant, ...]:
-    """The number of records of the counted unit, when datasets of different size are at infinite distance."""
-    unit = spec.input_divergence.counted_unit()
-    if unit is None or compares_sizes(spec.replace(multiverse=Trivial())) is not False:
-        return ()
-    return (Marginal(unit=unit, attributes=()),)
 
 
 @memoize(maxsize=1024)

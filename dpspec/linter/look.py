@@ -51,7 +51,7 @@ def lint(
             found += [one] if isinstance(one, Finding) else _faults(one, str(file))
     by_id = {one.linted.document.id: one.linted for one in looked}
     for one in looked:
-        found += one.found if one.found is not None else _all_findings(one.linted, registry, table, by_id)
+        found += one.found if one.found is not None else _findings(one.linted, registry, table, by_id)
     return tuple(sorted(found, key=lambda single: (single.file, single.line, single.code)))
 
 
@@ -77,15 +77,9 @@ def _of_file(file: Path, registry: Registry | None, table: str | None) -> _OfFil
     if linted.document.ledger is not None:
         return _OfFile(linted, None)
     try:
-        return _OfFile(linted, _all_findings(linted, known, table, {}))
+        return _OfFile(linted, tuple(_findings(linted, known, table, {})))
     except DpspecError:
         return _OfFile(linted, None)
-
-
-def _all_findings(linted: Linted, registry: Registry, table: str | None, by_id: Mapping[str, Linted]) -> tuple[Finding, ...]:
-    parts = () if linted.document.ledger is None else linted.document.ledger.parts
-    others = {part.id: by_id[part.id] for part in parts if part.id in by_id}
-    return tuple(_findings(linted, LintContext(registry=registry, others=others, table=table)))
 
 
 def _ended(file: Path) -> Finding:
@@ -111,10 +105,14 @@ def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:
         )
 
 
-def _findings(linted: Linted, context: LintContext) -> Iterator[Finding]:
+def _findings(linted: Linted, registry: Registry, table: str | None, by_id: Mapping[str, Linted]) -> Iterator[Finding]:
+    """The findings in a file; the parts of its ledger are looked up among other files."""
+    parts = () if linted.document.ledger is None else linted.document.ledger.parts
+    others = {part.id: by_id[part.id] for part in parts if part.id in by_id}
+    context = LintContext(registry=registry, others=others, table=table)
     explained = {explanation.finding: explanation.because for explanation in linted.document.explained}
     met = set()
-    unasked = {declared.code for declared in declared_findings() if declared.needs_table and context.table is None}
+    unasked = {declared.code for declared in declared_findings() if declared.needs_table and table is None}
     for declared in declared_findings():
         if declared.code in unasked:
             continue

@@ -14,7 +14,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from dpspec.base.errors import ParameterError, ReleaseError
 from dpspec.base.files import write_folder, write_whole
@@ -56,7 +55,10 @@ def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
     if kind is not None and kind not in PLUGIN_KINDS:
         raise ParameterError("kind", "is no kind of plugin", did_you_mean(kind, list(PLUGIN_KINDS)), value=kind)
     words = {"@NAME@": name, "@MODULE@": f"dpspec_{name.replace('-', '_')}", "@CLASS@": name.title().replace("-", "")}
-    templates, index = dict(_SHARED), _index()
+    folder = files("dpspec.scaffold")
+    # The requirements of a plugin of each kind, and the command that uses it.
+    index = tomllib.loads(folder.joinpath("kinds", "index.toml").read_text(encoding="utf-8"))
+    templates = dict(_SHARED)
     notes = index["example"] if kind is None else {**index["other"], **index.get(kind, {})}
     if kind is None:
         templates.update(_FIRST_STEPS)
@@ -67,16 +69,10 @@ def plugin_files(name: str, kind: str | None = None) -> dict[str, str]:
         templates[f"kinds/{kind}.test.py.in"] = "tests/test_@MODULE@.py"
         words = {"@COMMAND@": notes["command"], "@KIND@": kind.replace("-", " "), **words}
     words["@NEEDS@"] = "".join(f', "{need}"' for need in notes["needs"])
-    folder = files("dpspec.scaffold")
     return {
         _filled(path, words): _filled(folder.joinpath(*template.split("/")).read_text(encoding="utf-8"), words)
         for template, path in templates.items()
     }
-
-
-def _index() -> dict[str, Any]:
-    """The requirements of a plugin of each kind, and the command that uses it."""
-    return tomllib.loads(files("dpspec.scaffold").joinpath("kinds", "index.toml").read_text(encoding="utf-8"))
 
 
 def _filled(text: str, words: dict[str, str]) -> str:

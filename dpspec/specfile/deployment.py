@@ -326,7 +326,14 @@ def read_facts(maker: Maker, data: Mapping[str, Any], rows: Mapping[str, list[tu
     sources = [_made(maker, PublishedSource, row, f"source[{place}]") for place, row in rows["source"]]
     steps = [_made(maker, UnaccountedStep, row, f"unaccounted[{place}]") for place, row in rows["unaccounted"]]
     provenance = tuple(_provenance(maker, data["provenance"])) if "provenance" in data else ()
-    known = _ids(maker, data, rows["source"])
+    single = data.get("source")
+    known = {str(single["id"])} if isinstance(single, Mapping) and "id" in single else set()
+    for place, row in rows["source"]:  # the ids of faulty sources too: what refers to one has no further fault
+        path, id = f"source[{place}]", row.get("id")
+        if id in known:
+            maker.fail(DuplicateIdError(f"{path}.id", "names a source twice", "give each its own id", value=id), path)
+        elif isinstance(id, str):
+            known.add(id)
     named = [(f"provenance.{one.block}", one.source) for one in provenance]
     named += [(f"unaccounted[{place}]", step.source) for (place, _), step in zip(rows["unaccounted"], steps, strict=True) if step]
     for path, ids in named:
@@ -359,16 +366,3 @@ def _provenance(maker: Maker, value: Any) -> Iterator[BlockProvenance]:
         made = _made(maker, BlockProvenance, {"block": block, **row}, f"provenance.{block}")
         if made is not None:
             yield made
-
-
-def _ids(maker: Maker, data: Mapping[str, Any], rows: list[tuple[int, Mapping[str, Any]]]) -> set[str]:
-    """The ids of the sources, those of faulty ones too; a fault for one that comes twice."""
-    single = data.get("source")
-    seen = {str(single["id"])} if isinstance(single, Mapping) and "id" in single else set()
-    for place, row in rows:
-        path, id = f"source[{place}]", row.get("id")
-        if id in seen:
-            maker.fail(DuplicateIdError(f"{path}.id", "names a source twice", "give each its own id", value=id), path)
-        elif isinstance(id, str):
-            seen.add(id)
-    return seen

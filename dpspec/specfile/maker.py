@@ -138,11 +138,6 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def _key(written: str) -> str:
-    """A key as it is meant: its quotes and escapes resolved."""
-    return str(next(iter(tomllib.loads(f"{written} = 0")))) if written[0] in "\"'" else written
-
-
 class _Scanner:
     """One pass over a well-formed TOML text."""
 
@@ -228,7 +223,8 @@ class _Scanner:
             if found is None:  # not reached on a text that tomllib accepts
                 self.place = len(self.text)
                 return keys or [""]
-            keys.append(_key(found[0]))
+            written = found[0]  # of a quoted key the parser resolves the escapes
+            keys.append(next(iter(tomllib.loads(f"{written} = 0"))) if written[0] in "\"'" else written)
             self.place = found.end()
             self._skip()
             if not self._at("."):

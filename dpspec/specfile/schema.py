@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dpspec.base.params import NUMBER_SCHEMA, object_schema, parameters
-from dpspec.extension import KINDS, Entry, Registry, load_plugins
+from dpspec.extension import KINDS, Registry, load_plugins
 from dpspec.grammar.tables import TableLayout
 from dpspec.specfile.blocks import BLOCK_KINDS, OF_PART
 from dpspec.specfile.deployment import BLOCKS, BlockProvenance, Deployment, PublishedSource, UnaccountedStep
@@ -51,6 +51,11 @@ def language_schema(registry: Registry) -> dict[str, Any]:
     required = [block for block in BLOCK_KINDS if block != "multiverse"]
     of_part = {key: domain.schema() for key, domain in OF_PART.items()}
     source = {**object_schema(PublishedSource), "anyOf": _either(("title", "doi", "arxiv", "url"))}
+    # The key of a provenance names its block. It is stated in a source, or it says why it is in none.
+    origin = {key: value for key, value in object_schema(BlockProvenance)["properties"].items() if key != "block"}
+    is_stated = {"properties": {"how": {"const": "stated"}}}
+    needed = {"if": is_stated, "then": {"required": ["source"]}, "else": {"required": ["because"]}}
+    provenance = {**_object(origin, ["how"]), **needed}
     properties = {
         "schema": {"const": SCHEMA},
         "id": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
@@ -68,7 +73,7 @@ def language_schema(registry: Registry) -> dict[str, Any]:
         "change": _list(_object({"from": _HASH, "to": _HASH, "because": _TEXT, "approved_by": _TEXT}, [*_OF_CHANGE])),
         "source": {"anyOf": [{"type": "object", "additionalProperties": {"type": ["string", "integer"]}}, _list(source)]},
         "deployment": {**object_schema(Deployment), "anyOf": _either(("published", "year"))},
-        "provenance": _object({block: _provenance() for block in BLOCKS}, []),
+        "provenance": _object(dict.fromkeys(BLOCKS, provenance), []),
         "part": _list({**_object({"title": _TEXT, **of_part, **blocks}, ["title"]), "anyOf": _either(BLOCK_KINDS)}),
         "unaccounted": _list(object_schema(UnaccountedStep)),
         "table": object_schema(TableLayout),
@@ -94,23 +99,18 @@ def _kinds(registry: Registry) -> dict[str, Any]:
         if kind in ("rules", "adapters", "generators"):  # they do not occur in files
             continue
         entries = registry.usable(kind)
-        defined[f"{kind}-table"] = {"oneOf": [_entry(entry) for entry in entries]} if entries else {"not": {}}
+        tables = []
+        for entry in entries:
+            own = object_schema(entry.cls)
+            keys = {"type": {"enum": [entry.name, entry.qualified_name]}, **own["properties"]}
+            text = next((line.strip() for line in (entry.cls.__doc__ or "").splitlines() if line.strip()), "")
+            tables.append({"title": entry.name, "description": text, **_object(keys, ["type", *own["required"]])})
+        defined[f"{kind}-table"] = {"oneOf": tables} if tables else {"not": {}}
         plain = [entry for entry in entries if not any(p.required for p in parameters(entry.cls))]
         bare = [name for entry in plain for name in (entry.name, entry.qualified_name)]
         inside: list[dict[str, Any]] = [{"$ref": f"#/$defs/{kind}-table"}]
         defined[kind] = {"anyOf": [*inside, {"enum": bare}] if bare else inside}
     return defined
-
-
-def _entry(entry: Entry) -> dict[str, Any]:
-    own = object_schema(entry.cls)
-    named = {"type": {"enum": [entry.name, entry.qualified_name]}}
-    text = next((line.strip() for line in (entry.cls.__doc__ or "").splitlines() if line.strip()), "")
-    return {
-        "title": entry.name,
-        "description": text,
-        **_object({**named, **own["properties"]}, ["type", *own["required"]]),
-    }
 
 
 def _records(registry: Registry) -> dict[str, Any]:
@@ -129,13 +129,6 @@ def _records(registry: Registry) -> dict[str, Any]:
             _object({**expectation, q: NUMBER_SCHEMA, "corrected": NUMBER_SCHEMA}, [*expectation, q]) for q in QUANTITIES
         ),
     }
-
-
-def _provenance() -> dict[str, Any]:
-    """The table of a block's provenance, which is named by its key: who stated it, or why it is none's but ours."""
-    held = {key: value for key, value in object_schema(BlockProvenance)["properties"].items() if key != "block"}
-    stated = {"properties": {"how": {"const": "stated"}}}
-    return {**_object(held, ["how"]), "if": stated, "then": {"required": ["source"]}, "else": {"required": ["because"]}}
 
 
 def _either(keys: Iterable[str]) -> list[dict[str, Any]]:

@@ -377,8 +377,10 @@ class Subjects:
             return [(value,) * length for length in sorted(lengths) for value in self._domain(domain.item, space)]
         if isinstance(domain, Pairs):
             return [()]
-        if isinstance(domain, Text) and not domain.choices:
-            return _names(space)
+        if isinstance(domain, Text) and not domain.choices:  # texts that mean something on the space
+            units = () if space is None else space.units
+            names = () if space is None else (a.name for unit in units for a in space.attributes_of(unit))
+            return list(dict.fromkeys((*units, *names))) or ["person"]
         key = type(domain), repr(domain)  # a plugin's domain may have no hash
         if key not in self._drawn:
             self._drawn[key] = drawn(domain)
@@ -420,14 +422,6 @@ def _spread(datasets: tuple[Dataset, ...], most: int) -> tuple[Dataset, ...]:
     first, others = most // 2, most - most // 2
     step = (len(datasets) - first) / others
     return (*datasets[:first], *(datasets[first - 1 + round(step * place)] for place in range(1, others + 1)))
-
-
-def _names(space: DatasetSpace | None) -> list[Any]:
-    """Texts that mean something on the space: its units and their attributes."""
-    if space is None:
-        return ["person"]
-    found = [*space.units, *(a.name for unit in space.units for a in space.attributes_of(unit))]
-    return list(dict.fromkeys(found)) or ["person"]
 
 
 def drawn(domain: Domain, amount: int = MOST_VALUES) -> list[Any]:

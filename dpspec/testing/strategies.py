@@ -27,7 +27,7 @@ from hypothesis.errors import NoSuchExample, Unsatisfiable
 from dpspec.base.errors import DpspecError, NotInSpaceError, NotReachedError, ParameterError
 from dpspec.base.params import Domain, Items, Nested, Registered, parameters
 from dpspec.blocks.multiverse import Universe
-from dpspec.blocks.parts import CellCounts, SimplerNames, counting_cells
+from dpspec.blocks.parts import SimplerNames, counting_cells
 from dpspec.blocks.space import Attribute, Dataset, DatasetSpace, Pair
 from dpspec.extension.loader import installed
 from dpspec.grammar.mechanism import Mechanism
@@ -71,23 +71,19 @@ def _less(dataset: Dataset, space: DatasetSpace) -> Iterator[Dataset]:
     cells = counting_cells(space)
     if cells is None:
         return
-    for smaller in _without_one(dataset, cells, space):
+    fewer: Iterator[Callable[[], Dataset]]
+    if cells.is_sequence:
+        held = cells.cells_of(dataset)
+        fewer = (partial(space.dataset, (*held[:place], *held[place + 1 :])) for place in range(len(held)))
+    else:
+        counts = cells.counts(dataset)
+        less = ({**counts, cell: count - (1 if count > 0 else -1)} for cell, count in counts.items())
+        fewer = (partial(cells.from_counts, left) for left in less)
+    for smaller in fewer:
         try:
             yield smaller()
         except NotInSpaceError:
             continue
-
-
-def _without_one(dataset: Dataset, cells: CellCounts, space: DatasetSpace) -> Iterator[Callable[[], Dataset]]:
-    if cells.is_sequence:
-        held = cells.cells_of(dataset)
-        for place in range(len(held)):
-            yield partial(space.dataset, (*held[:place], *held[place + 1 :]))
-        return
-    counts = cells.counts(dataset)
-    for cell, count in counts.items():
-        less = {**counts, cell: count - (1 if count > 0 else -1)}
-        yield partial(cells.from_counts, less)
 
 
 # --- strategies -----------------------------------------------------------------------------------

@@ -330,7 +330,11 @@ def check_releases_tell_no_more_than_the_law(subject: PlacedSubject, context: Co
     one and in none of the other has probability at most ((1 + d)/2)^48, where d is the total variation of the laws; a right
     sampler fails with probability at most 1e-9 for each pair.
     """
-    tables = list(_tables_to_distinguish(subject))
+    tables = []  # of the smallest dataset and the two largest; also in reverse, where the order means nothing
+    for z in dict.fromkeys((*subject.datasets[:1], *subject.datasets[-2:])):
+        tables.append((z, _whole_table(z, subject.space)))
+        if not subject.space.is_ordered:
+            tables.append((z, _whole_table(z, subject.space, step=-1)))
     seen = [
         [Counter(_outputs(subject, table, 2 * (place * EVENTS + k) + half) for k in range(EVENTS)) for half in (0, 1)]
         for place, (_, table) in enumerate(tables)
@@ -349,14 +353,6 @@ def check_releases_tell_no_more_than_the_law(subject: PlacedSubject, context: Co
         rare = ((1 + float(most)) / 2) ** (2 * EVENTS) > FALSE_ALARM
         text = f"all {EVENTS} releases of {x} are among {event[:2]}, and none of {y}"
         require(rare, f"{text}, and the total variation of their laws is at most {most}")
-
-
-def _tables_to_distinguish(subject: PlacedSubject) -> Iterator[tuple[Dataset, Table]]:
-    """The smallest dataset and the two largest, with their tables; also in reverse, where the order means nothing."""
-    for x in dict.fromkeys((*subject.datasets[:1], *subject.datasets[-2:])):
-        yield x, _whole_table(x, subject.space)
-        if not subject.space.is_ordered:
-            yield x, _whole_table(x, subject.space, step=-1)
 
 
 def _whole_table(x: Dataset, space: DatasetSpace, *, step: int = 1) -> Table:

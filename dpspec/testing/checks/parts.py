@@ -261,13 +261,10 @@ def check_a_larger_unit_changes_no_more_than_is_said(subject: ValueSubject, cont
         if most is None:
             continue
         for x, y in itertools.product(found, repeat=2):
-            inner, outer = (_moved(counted[each][x], counted[each][y]) for each in (unit, per))
+            sides = ((counted[each][x], counted[each][y]) for each in (unit, per))
+            inner, outer = (((one - other) + (other - one)).total() for one, other in sides)
             message = f"{x} and {y} differ in {inner} {unit} records and {outer} of {per}, and most_changed is {most}"
             require(inner <= most * outer, message)
-
-
-def _moved(one: Counter[object], other: Counter[object]) -> int:
-    return ((one - other) + (other - one)).total()
 
 
 @check(SPACES)

@@ -611,14 +611,12 @@ def tally(entries: Sequence[CatalogueEntry]) -> dict[str, int]:
 
 def headline_of(entries: Sequence[CatalogueEntry], left_out: int) -> str:
     """The number of entries, and the status of their claims."""
-    parts = [f"{n} {words}" for verdict in tally(entries) for words, n in _words_of(entries, verdict).items()]
+    parts = []
+    for verdict in tally(entries):  # those that rest on assumptions, and those that do not
+        words_of = Counter(entry.words for entry in entries if entry.verdict == verdict)
+        parts += [f"{n} {words}" for words, n in sorted(words_of.items())]
     note = f" ({count(left_out, 'file')} without [deployment] left out)" if left_out else ""
     return f"{count(len(entries), 'deployment')}: {', '.join(parts) or 'none'}{note}"
-
-
-def _words_of(entries: Sequence[CatalogueEntry], verdict: str) -> dict[str, int]:
-    """How many of one verdict rest on assumptions, and how many do not."""
-    return dict(sorted(Counter(entry.words for entry in entries if entry.verdict == verdict).items()))
 
 
 def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PageParts:
@@ -632,11 +630,12 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
         table.add_row(Text(publisher, "bold"))
         for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
             made = entry.deployment
+            more = f", and {len(entry.document.parts)} more" if entry.document.parts else ""  # promises of the product
             table.add_row(
                 f"  {entry.id}",
                 str(made.in_year),
                 (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
-                short_budget(entry.spec) + _mark(entry, "budget") + _more(entry),
+                short_budget(entry.spec) + _mark(entry, "budget") + more,
                 _short_standard(entry.spec) + _mark(entry, "output_divergence"),
                 _facts(entry.spec) + _mark(entry, "multiverse"),
                 _SHORT.get(entry.verdict, entry.verdict) + entry.suffix,
@@ -652,11 +651,6 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
 
 def _mark(entry: CatalogueEntry, block: str) -> str:
     return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
-
-
-def _more(entry: CatalogueEntry) -> str:
-    """How many further promises the product makes."""
-    return f", and {len(entry.document.parts)} more" if entry.document.parts else ""
 
 
 def _short_standard(spec: PrivacySpec) -> str:

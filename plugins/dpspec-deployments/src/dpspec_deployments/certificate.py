@@ -226,7 +226,13 @@ class _Made:
         held = spec.multiverse.induced_by()
         if held is None:
             raise NotCertifiableError(self.document.id, "has universes that no invariants induce", "state them by invariants")
-        return [_recounted(str(one), one.value(self._dataset(), spec.space)) for one in held]
+        found = []
+        for one in held:
+            value = one.value(self._dataset(), spec.space)
+            entries = len(value) if isinstance(value, (tuple, list, frozenset)) else 1
+            digest = hashlib.sha256(_canonical(value).encode()).hexdigest()
+            found.append({"invariant": str(one), "entries": entries, "sha256": digest})
+        return found
 
     def universe(self) -> JsonData:
         """The numbers of the universe of the release: its budget, and what the exact tables disclose in it."""
@@ -290,12 +296,6 @@ def _rechecked(file: JsonData) -> Iterator[JsonData]:
         if any(step["status"] == "wrong" for step in steps):
             raise NotCertifiableError(one["name"], "has a proof that the independent checker finds wrong", "report it")
         yield {"name": one["name"], "steps": steps, "note": ""}
-
-
-def _recounted(words: str, value: Any) -> JsonData:
-    """An invariant by the SHA-256 of its value in canonical form."""
-    entries = len(value) if isinstance(value, (tuple, list, frozenset)) else 1
-    return {"invariant": words, "entries": entries, "sha256": hashlib.sha256(_canonical(value).encode()).hexdigest()}
 
 
 def _canonical(value: Any) -> str:
@@ -428,7 +428,12 @@ def check(path: Path, folder: Path | None, registry: Registry) -> tuple[Certific
         lines.append(_line("specification", partial(_check_specification, data, folder, registry, made)))
     if not made:
         return (*lines, *(CertificateLine(what=name, status=SKIPPED, says="a line above fails") for name in SECTIONS[2:]))
-    _need_version(data, made[0])
+    here, stated = _plainly(made[0].versions()), data["versions"]
+    if stated != here:
+        stated = stated if isinstance(stated, dict) else {}
+        names = [name for name in {**stated, **here} if stated.get(name) != here.get(name)]
+        said = ", ".join(f"{name} {stated.get(name, 'absent')} (here {here.get(name, 'absent')})" for name in names)
+        raise CertificateVersionError("versions", f"it was written with {said}", "check it with the same versions")
     for name in ("release", "invariants", "universe", "claims"):
         if name in OF_RELEASE and folder is None:
             says = "give RELEASE to compare it with the released files"
@@ -476,15 +481,6 @@ def _check_specification(data: JsonData, folder: Path | None, registry: Registry
     return f"{found.document.id}: SHA-256 {stated['sha256'][:12]}..."
 
 
-def _need_version(data: JsonData, made: _Made) -> None:
-    here = _plainly(made.versions())
-    if data["versions"] != here:
-        stated = data["versions"] if isinstance(data["versions"], dict) else {}
-        names = [name for name in {**stated, **here} if stated.get(name) != here.get(name)]
-        said = ", ".join(f"{name} {stated.get(name, 'absent')} (here {here.get(name, 'absent')})" for name in names)
-        raise CertificateVersionError("versions", f"it was written with {said}", "check it with the same versions")
-
-
 def _compare(data: JsonData, name: str, made: _Made) -> str:
     found = _plainly(made.section(name))
     _need_equal(data[name], found, name)
@@ -511,11 +507,11 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
         yield "constant", bracket_in_words(Bracket(**{end: number(constant["value"][end]) for end in ("lower", "upper")}))
     value = budget["value"]
     yield "budget", budget["note"] if value is None else f"{budget['parameter']} {at_most_in_words(number(value), '= ')}"
-    yield "exposure", exposed["note"] if exposed["determined"] is None else _determined_in_words(exposed["determined"])
-
-
-def _determined_in_words(share: Any) -> str:
-    return f"{share['records']:,} of {count(share['of'], 'record')} are determined in all attributes by the exact tables alone"
+    share, says = exposed["determined"], exposed["note"]
+    if share is not None:
+        of = count(share["of"], "record")
+        says = f"{share['records']:,} of {of} are determined in all attributes by the exact tables alone"
+    yield "exposure", says
 
 
 def _need_equal(stated: Any, found: Any, where: str) -> None:

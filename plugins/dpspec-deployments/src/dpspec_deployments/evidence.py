@@ -50,7 +50,6 @@ from dpspec_deployments.catalogue import number_state, one_of, unit_of
 
 if TYPE_CHECKING:
     from dpspec.plugin import Registry
-    from dpspec.plugin.applications import PublishedSource
 
 PROVED, RECOMPUTED, STATED, OTHERS, NOT_STATED = (
     "proved", "recomputed", "stated by the publisher", "stated by others", "not stated",
@@ -150,14 +149,14 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
 
 def _stated_by(document: SpecDocument, ids: tuple[str, ...] = ()) -> str:
     """The mark of what sources state: the publisher, if one of those named is its own; where none is named, if all are."""
-    own = [_is_own(source, document) for source in document.sources if not ids or source.id in ids]
-    return STATED if (any(own) if ids else own and all(own)) else OTHERS
-
-
-def _is_own(source: PublishedSource, document: SpecDocument) -> bool:
     made = document.deployment
     names = set() if made is None else {name.casefold() for name in made.publisher}
-    return bool(names & {name.casefold() for name in (*source.publisher, *source.author)})
+    own = [
+        bool(names & {name.casefold() for name in (*source.publisher, *source.author)})
+        for source in document.sources
+        if not ids or source.id in ids
+    ]
+    return STATED if (any(own) if ids else own and all(own)) else OTHERS
 
 
 def _block(document: SpecDocument, block: str, level: str, what: str, says: str) -> EvidenceLine:
@@ -302,18 +301,14 @@ def _composition(document: SpecDocument) -> Iterator[EvidenceLine]:
             yield EvidenceLine(level="composition", what=f"for one {unit}", mark=RECOMPUTED, says=says)
 
 
-def _utility(document: SpecDocument) -> Iterator[EvidenceLine]:
-    made = document.deployment
-    yield _fact(document, "utility", "use", None if made is None else made.use, "what the release is for")
-    yield from _accuracy(document)
-
-
 MOST_TABLES = 12
 """Tables whose error has a line of its own; accuracy.json has all."""
 
 
-def _accuracy(document: SpecDocument) -> Iterator[EvidenceLine]:
-    """The error of what is published, from the law of the mechanism."""
+def _utility(document: SpecDocument) -> Iterator[EvidenceLine]:
+    """The use of the release, and the error of what is published, from the law of the mechanism."""
+    made = document.deployment
+    yield _fact(document, "utility", "use", None if made is None else made.use, "what the release is for")
     found = margins(document)
     if found is None:
         why = "no mechanism is named, or no package that knows its law is installed"

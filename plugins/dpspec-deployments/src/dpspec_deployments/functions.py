@@ -33,7 +33,6 @@ from dpspec.plugin.applications import (
 )
 
 if TYPE_CHECKING:
-    from dpspec_deployments.catalogue import CatalogueEntry
     from dpspec_deployments.new_deployment import DeploymentQuestion
 
 AnyPath = str | Path
@@ -108,7 +107,10 @@ def catalogue(
         code = 3 if any(one.unknown for one in orders) else 0
         return answered(code, engine.orders_data(orders, groups), partial(engine.orders_text, orders, groups))
     if ledger:
-        return answered(0, *_added_up(entries))
+        listed = list(entries)
+        total, notes = add_up([entry.document for entry in listed], registry), engine.ledger_notes(listed)
+        data = {"ledger": ledger_data(total), "notes": notes}
+        return answered(0, data, lambda: "\n".join([printed(total), "", *notes]))
     if yardstick:
         for done, entry in enumerate(entries, 1):
             entry.standing  # noqa: B018 - what takes long is done here, where it is reported
@@ -120,14 +122,6 @@ def catalogue(
     left_out = len(documents) - len(every)
     data = {"left_out": left_out, "tally": engine.tally(entries), "deployments": [entry.data for entry in entries]}
     return answered(0, data, partial(engine.list_parts, entries, left_out))
-
-
-def _added_up(entries: Iterable[CatalogueEntry]) -> tuple[JsonData, Callable[[], str]]:
-    from dpspec_deployments.catalogue import ledger_notes
-
-    listed = list(entries)
-    found, notes = add_up([entry.document for entry in listed], installed().registry), ledger_notes(listed)
-    return {"ledger": ledger_data(found), "notes": notes}, lambda: "\n".join([printed(found), "", *notes])
 
 
 def label(

@@ -58,8 +58,15 @@ def deployment_text(name: str, ask: Asking, registry: Registry) -> str:
     own = ask(_OWN) == "yes"
     lines += [*([f"publisher = {_text(facts['publisher'])}"] if own else []), ""]
     unit = ask(_UNIT)
+    attributes = [name.strip() for name in ask(_ATTRIBUTES).split(",") if name.strip()]
+    space = [
+        "# two categories each: a stand-in, to be replaced",
+        'type = "records"',
+        f"unit = {_text(unit)}",
+        f"attributes = [{', '.join(f'{{ name = {_text(name)}, count = 2 }}' for name in attributes)}]",
+    ]
     blocks: dict[str, tuple[list[str], str]] = {
-        "space": (_space(unit, ask(_ATTRIBUTES)), "assumed"),
+        "space": (space, "assumed"),
         "multiverse": _exact(ask),
         "input_divergence": _change(ask, unit, registry),
         "output_divergence": ([], ""),
@@ -69,7 +76,10 @@ def deployment_text(name: str, ask: Asking, registry: Registry) -> str:
     facts_to_write = any(line.startswith("#") for line in blocks["multiverse"][0])
     lines += ["[provenance]"]
     for block, (_, how) in blocks.items():
-        because = ask(_because(block)) if how == "inferred" else TO_WRITE if facts_to_write and block == "multiverse" else SILENT
+        because = TO_WRITE if facts_to_write and block == "multiverse" else SILENT
+        if how == "inferred":
+            words = f"From what is the {block.replace('_', ' ')} inferred?"
+            because = ask(DeploymentQuestion(key=f"{block}_because", words=words, default=SILENT))
         origin = f"source = {_text(source)}" if how == "stated" else f"because = {_text(because or SILENT)}"
         lines += [f"{block} = {{ how = {_text(how)}, {origin} }}"]
     for block, (written, _) in blocks.items():
@@ -109,23 +119,6 @@ _EXACT = DeploymentQuestion(
 def _how(block: str) -> DeploymentQuestion:
     words = f"Is the {block.replace('_', ' ')} stated in that source, inferred from it, or assumed?"
     return DeploymentQuestion(key=f"{block}_how", words=words, choices=HOW, default="assumed")
-
-
-def _because(block: str) -> DeploymentQuestion:
-    return DeploymentQuestion(
-        key=f"{block}_because", words=f"From what is the {block.replace('_', ' ')} inferred?", default=SILENT
-    )
-
-
-def _space(unit: str, attributes: str) -> list[str]:
-    names = [name.strip() for name in attributes.split(",") if name.strip()]
-    rows = ", ".join(f"{{ name = {_text(name)}, count = 2 }}" for name in names)
-    return [
-        "# two categories each: a stand-in, to be replaced",
-        'type = "records"',
-        f"unit = {_text(unit)}",
-        f"attributes = [{rows}]",
-    ]
 
 
 def _exact(ask: Asking) -> tuple[list[str], str]:

@@ -46,9 +46,9 @@ from dpspec_deployments.yaml import read_yaml_text, to_yaml
 
 if TYPE_CHECKING:
     from dpspec import SpecDocument
-    from dpspec.plugin import Number
 
 _KNOWN = {field.path: field for field in FIELDS}
+_DECIMAL = re.compile(r"[0-9]{1,100}(\.[0-9]{1,100})?(e[+-]?[0-9]{1,3})?")
 _AUTHOR = re.compile(r"administrative\.registry_authors\[([0-9]{1,3})\]")
 
 
@@ -187,11 +187,13 @@ class _Export:
         for path, (key, words) in HOMES.items():
             value = getattr(deployment, key)
             if key == "published":
-                found[path] = _day(value or str(deployment.year))
+                found[path] = "-".join([*(value or str(deployment.year)).split("-"), "01", "01"][:3])  # 01 for what is not known
             elif isinstance(value, tuple):
                 found[path] = list(value)
             elif value is not None and value != "other":
-                found[path] = value if words is None else _registry_word(value, words, _KNOWN[path].choices)
+                choices = {choice.lower(): choice for choice in _KNOWN[path].choices}
+                theirs = {ours: word for word, ours in (words or {}).items()}
+                found[path] = value if words is None else (theirs or choices).get(value, value)
             elif _KNOWN[path].required:
                 fail(MissingKeyError(f"deployment.{key}", "is missing", "every record has it"), path)
         return found
@@ -206,7 +208,7 @@ class _Export:
                 fail(
                     ParameterError(f"deployment.prose.{path}", f"is in [deployment] as {HOMES[path][0]}", "take it out"), path
                 )
-            elif field.kind in ("number", "number-or-text") and _is_decimal(text):
+            elif field.kind in ("number", "number-or-text") and _DECIMAL.fullmatch(text):
                 found[path] = Decimal(text)
             else:
                 found[path] = int(text) if field.kind == "tier" and text in ("1", "2", "3") else text
@@ -233,7 +235,9 @@ class _Export:
             )
         reached = 3
         for field in FIELDS:
-            if field.path not in values and field.path != "tier" and _counts(field.path):
+            # A tier requires none of the numbers, which are those of the variant, nor details and notes.
+            is_required = not field.path.startswith(PARAMETERS) and not field.path.endswith(("_details", ".notes"))
+            if field.path not in values and field.path != "tier" and is_required:
                 reached = min(reached, max(field.tier - 1, 1))
         values.setdefault("tier", reached)
 
@@ -294,7 +298,7 @@ class _Export:
         spec = self.document.spec
         value = spec.budget.uniform()
         if self.states("budget") and value is not None and spec.budget.unpublished() is None:
-            decimal = _decimal(value)
+            decimal = _finite(value.as_fraction()) if value.is_rational else None
             if decimal is not None and spec.budget.parameter in ("epsilon", "rho"):
                 yield spec.budget.parameter, decimal
         delta = getattr(spec.output_divergence, "delta", None)
@@ -339,30 +343,6 @@ class _Export:
             return unpublished or self._number_says_budget() or _DETAILS in self.made
         made = any(path in self.made for path in paths) and self.states(block)
         return made and (block != "output_divergence" or self._variant_says_standard() or _DETAILS in self.made)
-
-
-def _counts(path: str) -> bool:
-    """Whether a tier can require a field: numbers are those of the variant, details and notes are optional."""
-    return not (path.startswith(PARAMETERS) or path.endswith(("_details", ".notes")))
-
-
-def _registry_word(value: str, words: dict[str, str], choices: tuple[str, ...]) -> str:
-    """The registry's word for one of [deployment]."""
-    known = {ours: theirs for theirs, ours in words.items()} or {choice.lower(): choice for choice in choices}
-    return known.get(value, value)
-
-
-def _day(when: str) -> str:
-    """The registry's day, with 01 for what is not known."""
-    return "-".join([*when.split("-"), "01", "01"][:3])
-
-
-def _is_decimal(text: str) -> bool:
-    return re.fullmatch(r"[0-9]{1,100}(\.[0-9]{1,100})?(e[+-]?[0-9]{1,3})?", text) is not None
-
-
-def _decimal(value: Number) -> Decimal | None:
-    return _finite(value.as_fraction()) if value.is_rational else None
 
 
 def _finite(value: Fraction) -> Decimal | None:

@@ -384,7 +384,8 @@ class _Import:
         for path, (key, words) in HOMES.items():
             value = self.record.get(path)
             if value is not None:
-                found[key] = list(value) if isinstance(value, tuple) else _word(str(value), words)
+                word = str(value) if words is None else words.get(str(value), str(value).lower())
+                found[key] = list(value) if isinstance(value, tuple) else word
         return found
 
     def prose(self) -> dict[str, str]:
@@ -414,7 +415,8 @@ class _Import:
             "url": "https://github.com/opendp/deployments-registry-data",
         }
         listed: set[str] = set()
-        for url in map(_trimmed, URLS.findall(self.record.text("administrative.sources"))):
+        for found in URLS.findall(self.record.text("administrative.sources")):
+            url = found.rstrip(".'>]*")  # the full stop or quotation mark that ends the sentence
             if url in listed or not url_has_shape(url):
                 continue
             listed.add(url)
@@ -536,16 +538,6 @@ class _Import:
 
 def _known(how: str, because: str) -> dict[str, Any]:
     return {"how": how, **({"source": [RECORD]} if how != "assumed" else {}), **({"because": because} if because else {})}
-
-
-def _word(value: str, words: dict[str, str] | None) -> str:
-    """The word of [deployment] for one of the registry."""
-    return value if words is None else words.get(value, value.lower())
-
-
-def _trimmed(url: str) -> str:
-    """An address without the full stop or quotation mark that ends the sentence."""
-    return url.rstrip(".'>]*")
 
 
 # --- output ---------------------------------------------------------------------------------------

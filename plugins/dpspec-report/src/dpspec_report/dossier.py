@@ -26,7 +26,6 @@ from dpspec.plugin.applications import (
     Bullets,
     CaptionedFigure,
     Composition,
-    Direction,
     FileReport,
     Grid,
     Heading,
@@ -216,7 +215,8 @@ def gather(
         raise ParameterError("universe-of", rule, "leave it out, or give the file whose budget differs")
     readable = [one.document for one in files if one.document is not None]
     notes: list[str] = []
-    standings = [_standing_of(one) for one in files if one.document is not None]
+    unchecked = Standing(word=Word.UNCHECKED, reason="the claim could not be checked")
+    standings = [unchecked if one.found is None else one.found.standing for one in files if one.document is not None]
     return Dossier(
         files=tuple(files), order=_ordered(readable, standings, compare, notes), total=_total(readable, registry, notes),
         notes=tuple(notes),
@@ -227,8 +227,8 @@ def _described(given: tuple[str, DpspecError | None], registry: Registry | None,
     """One file, with what a page says of it; without a registry by that of this process."""
     known = registry or installed().registry
     found = _filed(*given, known)
-    if universe_of is not None:
-        found = _at_table(found, universe_of, known)
+    if universe_of is not None and found.document is not None and found.document.spec.budget.uniform() is None:
+        found = attrs.evolve(found, at=document_at(found.document, universe_of, known))
     return attrs.evolve(found, pieces=tuple(file_pieces(found)))
 
 
@@ -256,19 +256,6 @@ def _filed(file: str, fault: DpspecError | None, registry: Registry) -> FiledRep
     except OSError as problem:
         broken = UnreadableFileError("file", f"cannot be read ({problem.strerror})", "check the path", value=file)
         return FiledReport(path=file, hash=digest, fault=broken)
-
-
-def _at_table(one: FiledReport, universe_of: Any, registry: Registry) -> FiledReport:
-    if one.document is None or one.document.spec.budget.uniform() is not None:
-        return one
-    return attrs.evolve(one, at=document_at(one.document, universe_of, registry))
-
-
-def _standing_of(one: FiledReport) -> Standing:
-    """The claim status of a file, as its report has it."""
-    if one.found is None:
-        return Standing(word=Word.UNCHECKED, reason="the claim could not be checked")
-    return one.found.standing
 
 
 def _ordered(
@@ -338,9 +325,21 @@ def file_pieces(one: FiledReport) -> Iterator[Piece]:
         return
     yield Sentence(words=one.document.title)
     if one.found is not None:
-        yield from _standing(one.found)
+        standing = one.found.standing
+        mark, detail = standing.words, without_datasets(standing.detail)
+        yield Sentence(
+            mark=f"{mark[0].upper()}{mark[1:]}:", mood=mood_of(standing.word), words=f"{detail}. Scope: {one.found.scope}."
+        )
     yield Heading(words="In plain words", level=3)
-    yield from _plain_words(one)
+    try:
+        paragraphs = [promise(one.document)]
+        if one.found is not None:
+            said = audience_data(one.at or one.document, "public", one.found.standing, of_table=one.at is not None)
+            paragraphs = said["paragraphs"]
+    except DpspecError as fault:
+        paragraphs = [promise(one.document), f"What an attacker can find out is not one number here: {fault}"]
+    for words in paragraphs:
+        yield Sentence(words=words)
     yield from _blocks(one.document)
     if one.found is not None:
         yield from _checked(one.found)
@@ -353,14 +352,6 @@ def file_pieces(one: FiledReport) -> Iterator[Piece]:
     yield Bullets(items=items)
 
 
-def _standing(found: FileReport) -> Iterator[Piece]:
-    standing = found.standing
-    sentence, words = without_datasets(standing.detail), standing.words
-    yield Sentence(
-        mark=f"{words[0].upper()}{words[1:]}:", mood=mood_of(standing.word), words=f"{sentence}. Scope: {found.scope}."
-    )
-
-
 def without_datasets(text: str) -> str:
     """A sentence without the two datasets of a witness, which are in a separate table.
 
@@ -370,36 +361,19 @@ def without_datasets(text: str) -> str:
     return re.sub(r"x = .*?, x' = .*?: (?=d_Pr)", "", text, flags=re.DOTALL)
 
 
-def _plain_words(one: FiledReport) -> Iterator[Piece]:
-    document, found = one.document, one.found
-    assert document is not None  # noqa: S101 - ensured by the caller
-    try:
-        if found is None:
-            yield Sentence(words=promise(document))
-            return
-        said = audience_data(one.at or document, "public", found.standing, of_table=one.at is not None)
-        for words in said["paragraphs"]:
-            yield Sentence(words=words)
-    except DpspecError as fault:
-        yield Sentence(words=promise(document))
-        yield Sentence(words=f"What an attacker can find out is not one number here: {fault}")
-
-
 def _blocks(document: SpecDocument) -> Iterator[Piece]:
     yield Heading(words="The five blocks", level=3)
-    rows = [(block, BLOCKS_ASK[block], _joined(lines)) for block, lines in blocks_in_words(document.spec).items()]
+    rows = []
+    for block, lines in blocks_in_words(document.spec).items():  # lines with a dash in front are the items of a list
+        listed = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
+        joined = "; ".join([*(line for line in lines if not line.startswith("- ")), *listed]).replace(":;", ":", 1)
+        rows.append((block, BLOCKS_ASK[block], joined))
     run = document.mechanism or document.secret
     rows += [("mechanism", "What is said to keep the promise?", "none is named" if run is None else thing_in_words(run))]
     parts = [f"{part}: {part_in_words(part.spec, document.spec)}" for part in document.parts]
     rows += [("besides", "What is promised, too?", part) for part in parts]
     yield Grid(caption=f"The blocks of {document.id}", heads=("block", "asks", "here"), rows=tuple(rows))
     yield Sentence(mark="Together:", words=promise(document))
-
-
-def _joined(lines: Sequence[str]) -> str:
-    """Lines as one; those with a dash in front are the items of a list."""
-    listed = [line.removeprefix("- ") for line in lines if line.startswith("- ")]
-    return "; ".join([*(line for line in lines if not line.startswith("- ")), *listed]).replace(":;", ":", 1)
 
 
 def _checked(found: FileReport) -> Iterator[Piece]:
@@ -425,7 +399,12 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
     spec = one.spec or document.spec
     yield Heading(words=f"The verdict on the {one.name}", level=4)
     lines = [(label, text) for label, text in verdict_lines(attrs.evolve(one.verdict, witness=None), spec)]
-    first = [("verdict", f"{one.verdict.outcome.value}{_as_recorded(one)}")]
+    outcome = one.verdict.outcome.value
+    if one.recorded is not None and one.recorded is not one.verdict.outcome:
+        outcome += f", but the file records {one.recorded.value}"
+    elif one.recorded not in (None, Outcome.VERIFIED):
+        outcome += ", as the file records"
+    first = [("verdict", outcome)]
     yield Grid(caption="How it was reached", heads=("part", "finding"), rows=(*first, *lines))
     if one.verdict.witness is not None:
         yield from _witness(one.verdict.witness, spec.space)
@@ -433,12 +412,6 @@ def _verdict(one: Obligation, document: SpecDocument) -> Iterator[Piece]:
         yield Sentence(words="No pair of datasets is at hand that shows it.")
     if one.replay:
         yield Sentence(mark="Again:", words=one.replay)
-
-
-def _as_recorded(one: Obligation) -> str:
-    if one.recorded is None or one.verdict is None or one.recorded is one.verdict.outcome:
-        return ", as the file records" if one.recorded not in (None, Outcome.VERIFIED) else ""
-    return f", but the file records {one.recorded.value}"
 
 
 # --- witnesses ------------------------------------------------------------------------------------
@@ -475,17 +448,13 @@ def _record_tables(left: Dataset, right: Dataset, space: DatasetSpace) -> Iterat
         if not ours and not theirs:
             continue
         if space.is_ordered and len(ours) == len(theirs):
-            yield _by_position(unit, ours, theirs)
+            by_place = [
+                (str(place), _value(x), _value(y), "changed" if x != y else "")
+                for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)
+            ]
+            yield _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), by_place)
         else:
             yield _by_count(unit, names, ours, theirs)
-
-
-def _by_position(unit: str, ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
-    rows = [
-        (str(place), _value(x), _value(y), "changed" if x != y else "")
-        for place, (x, y) in enumerate(zip(ours, theirs, strict=True), 1)
-    ]
-    return _marked(f"Each {unit}, by place", (unit, "in x", "in x'", "change"), rows)
 
 
 def _by_count(unit: str, names: tuple[str, ...], ours: Sequence[Record], theirs: Sequence[Record]) -> Grid:
@@ -604,9 +573,15 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     yield Sentence(mark=f"{count(len(dossier.files), 'file')}:", mood=mood_of(worst), words=f"{counts}.")
     rows = []
     for one in dossier.files:
-        promise = ("", "", "") if one.document is None else _promise_in_short(one.document)
-        title = _shortened(str(one.fault) if one.document is None else one.document.title)
-        rows.append((_shortened(one.name, 60), one.outcome, *promise, title))
+        budget = standard = change = ""
+        title = str(one.fault)
+        if one.document is not None:
+            spec, more = one.document.spec, len(one.document.parts)
+            budget = _shortened(budget_in_short(spec.budget), 60) + (f", and {count(more, 'further promise')}" if more else "")
+            standard = _shortened(thing_in_words(spec.output_divergence), 80)
+            change = _shortened(thing_in_words(spec.input_divergence), 60)
+            title = one.document.title
+        rows.append((_shortened(one.name, 60), one.outcome, budget, standard, change, _shortened(title)))
     yield Grid(
         caption="The specifications and their verdicts",
         heads=("specification", "verdict", "budget", "standard", "one change", "title"),
@@ -615,14 +590,6 @@ def summary(dossier: Dossier, links: Sequence[str] = ()) -> Iterator[Piece]:
     )  # fmt: skip
     for note in dossier.notes:
         yield Sentence(words=note)
-
-
-def _promise_in_short(document: SpecDocument) -> tuple[str, str, str]:
-    """The number, the standard that it is a number of, and one change; and how many further promises the file makes."""
-    spec, more = document.spec, len(document.parts)
-    also = f", and {count(more, 'further promise')}" if more else ""
-    budget, standard = budget_in_short(spec.budget), thing_in_words(spec.output_divergence)
-    return f"{_shortened(budget, 60)}{also}", _shortened(standard, 80), _shortened(thing_in_words(spec.input_divergence), 60)
 
 
 def compared(dossier: Dossier) -> Iterator[Piece]:
@@ -662,10 +629,13 @@ def compared(dossier: Dossier) -> Iterator[Piece]:
 def _pair(found: Comparison, names: tuple[str, str], standings: tuple[Standing, Standing]) -> Iterator[Piece]:
     short = _shortened(names[0], 60), _shortened(names[1], 60)
     yield Heading(words=f"A: {short[0]}, B: {short[1]}", level=3)
-    yield Sentence(
-        mark=f"{headline(found, standings)}.",
-        words=" ".join(_answer(*way) for way in (("A", "B", found.forward), ("B", "A", found.backward))),
-    )
+    answers = []
+    for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
+        answers.append(f"Does {premise} imply {conclusion}? {_WORDS[way.answer].capitalize()}.")
+        if way.separation is not None:
+            mechanism = _shortened(way.separation.mechanism, 400)
+            answers.append(f"This mechanism keeps {premise} and breaks {conclusion}: {mechanism}.")
+    yield Sentence(mark=f"{headline(found, standings)}.", words=" ".join(answers))
     blocks = blocks_figure(found, short, standings, theme="page")
     yield CaptionedFigure(figure=blocks, caption="The five blocks side by side, with the steps that separate them.", wide=True)
     for premise, conclusion, way in (("A", "B", found.forward), ("B", "A", found.backward)):
@@ -676,13 +646,6 @@ def _pair(found: Comparison, names: tuple[str, str], standings: tuple[Standing, 
             yield Grid(caption=f"From {premise} to {conclusion}", heads=("block", "step", "reason"), rows=steps, moods=moods)
     if found.notes:
         yield Bullets(items=found.notes)
-
-
-def _answer(premise: str, conclusion: str, way: Direction) -> str:
-    words = f"Does {premise} imply {conclusion}? {_WORDS[way.answer].capitalize()}."
-    if way.separation is not None:
-        words += f" This mechanism keeps {premise} and breaks {conclusion}: {_shortened(way.separation.mechanism, 400)}."
-    return words
 
 
 def ledger_pieces(dossier: Dossier) -> Iterator[Piece]:

@@ -271,21 +271,16 @@ DARK = PictureTheme(
 )  # fmt: skip
 
 
-def _of_page(palette: PictureTheme) -> dict[str, str]:
-    """The names under which a page gives the colours, each with the colour."""
-    found = {f"--{name}": getattr(palette, name) for name in ("paper", "ink", "faint", "grid", "edge", "good", "bad")}
-    for name, series in (("colour", palette.colours), ("fill", palette.fills)):
-        found |= {f"--{name}-{place}": colour for place, colour in enumerate(series)}
-    return found
-
-
 def page_colours(palette: PictureTheme) -> str:
     """The colours as properties of a style sheet, for pictures of the theme `page`.
 
     >>> page_colours(LIGHT)[:30]
     '--paper:#ffffff;--ink:#1b1b1b;'
     """
-    return "".join(f"{name}:{colour};" for name, colour in _of_page(palette).items())
+    found = {f"--{name}": getattr(palette, name) for name in ("paper", "ink", "faint", "grid", "edge", "good", "bad")}
+    for name, series in (("colour", palette.colours), ("fill", palette.fills)):
+        found |= {f"--{name}-{place}": colour for place, colour in enumerate(series)}
+    return "".join(f"{name}:{colour};" for name, colour in found.items())
 
 
 PAGE = PictureTheme(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -73,16 +73,15 @@ def _results(document: JsonData) -> Iterator[JsonData]:
             yield _result(f"{document['command']}/{finding['code']}", level, message, finding["file"], finding["line"])
     found = {finding["file"] for finding in document.get("findings", ())}
     for file in document.get("files", ()):
-        if isinstance(file, Mapping):  # `lint` lists paths alone
-            yield from _as_locked(file, found) if "file" in file else _of_file(file)
-
-
-def _as_locked(file: Mapping[str, Any], found: Collection[str]) -> Iterator[JsonData]:
-    """A file that was compared with a lock and is as it was locked: it may be false all the same."""
-    word = _WORDS[file["word"]]
-    if not word.is_good and file["file"] not in found:
-        message = f"{word.sentence}; scope: {file['scope']}"
-        yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["file"], 1)
+        if not isinstance(file, Mapping):  # `lint` lists paths alone
+            continue
+        if "file" not in file:
+            yield from _of_file(file)
+            continue
+        word = _WORDS[file["word"]]  # compared with a lock, and as it was locked: it may be false all the same
+        if not word.is_good and file["file"] not in found:
+            message = f"{word.sentence}; scope: {file['scope']}"
+            yield _result(f"verify/{word.word}", _LEVELS.get(word, "error"), message, file["file"], 1)
 
 
 def _of_file(file: Mapping[str, Any]) -> Iterator[JsonData]:
@@ -147,18 +146,15 @@ def _notification(error: Mapping[str, Any]) -> JsonData:
 
 def _rule(name: str, texts: Mapping[str, str]) -> JsonData:
     kind, _, code = name.partition("/")
-    text = texts[name] if name in texts else {"lint": _finding_text, "verify": _word_text, "file": _error_text}[kind](code)
+    if name in texts:
+        text = texts[name]
+    elif kind == "verify":
+        text = f"{_WORDS[code].label}: {_WORDS[code].sentence}"
+    else:
+        look = next((one.look for one in linter.declared_findings() if kind == "lint" and one.code == code), None)
+        text = _error_text(code) if look is None else _first_line(look.__doc__)
     more = f"\nMore: dpspec explain {code}" if kind == "file" else ""
     return {"id": name, "shortDescription": {"text": text}, "help": {"text": text + more}}
-
-
-def _finding_text(code: str) -> str:
-    found = next((one for one in linter.declared_findings() if one.code == code), None)
-    return _first_line(found.look.__doc__) if found is not None else _error_text(code)
-
-
-def _word_text(word: str) -> str:
-    return f"{_WORDS[word].label}: {_WORDS[word].sentence}"
 
 
 def _error_text(code: str) -> str:

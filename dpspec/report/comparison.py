@@ -179,6 +179,9 @@ def _section(title: str | Text, parts: list[RenderableType]) -> Group:
     return Group(head, *(Padding(part, (0, 0, 0, 2)) for part in parts))
 
 
+_LISTED = re.compile(r"(?P<head>.*?) \((?P<items>.*; .*)\)", re.DOTALL)
+
+
 def _direction(premise: str, conclusion: str, direction: Direction, wanted: PrivacySpec, *, verbose: bool) -> Group:
     """Whether the premise implies the conclusion, with the steps of the argument; where a mechanism shows the contrary, only
     those that fail, unless all are requested."""
@@ -195,7 +198,11 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
     shown = [step for step in direction.steps if everything or step.holds is False]
     for step in shown:
         factor = f" (factor {step.factor})" if step.factor != "1" else ""
-        steps.add_row(marks[step.holds], step.block, _reason(step.reason + factor))
+        listed = _LISTED.fullmatch(step.reason + factor)
+        reason: RenderableType = Text(step.reason + factor)
+        if listed is not None:  # it closes with a list in brackets, which is shown item by item
+            reason = _lines([listed["head"] + ":", *(f"- {item}" for item in listed["items"].split("; "))])
+        steps.add_row(marks[step.holds], step.block, reason)
     if direction.tried and verbose:
         steps.add_row(
             "", "tried", _lines(["in search of a mechanism that separates them:", *(f"- {line}" for line in direction.tried)])
@@ -208,17 +215,6 @@ def _direction(premise: str, conclusion: str, direction: Direction, wanted: Priv
         parts += [Text("")] if parts else []
         parts += _separation(direction.separation, premise, conclusion, wanted, verbose=verbose)
     return _section(head, parts)
-
-
-_LISTED = re.compile(r"(?P<head>.*?) \((?P<items>.*; .*)\)", re.DOTALL)
-
-
-def _reason(reason: str) -> RenderableType:
-    """A reason; when it closes with a list in brackets, that list item by item."""
-    listed = _LISTED.fullmatch(reason)
-    if listed is None:
-        return Text(reason)
-    return _lines([listed["head"] + ":", *(f"- {item}" for item in listed["items"].split("; "))])
 
 
 def _separation(

@@ -77,7 +77,7 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     if name in ARGUMENTS:  # an argument of comparisons is no registered rule
         where = "dpspec.reason.small_spaces"
         found.append({**NOTHING_ELSE, "name": name, "kind": "rule", "definition": ARGUMENTS[name], "class": where})
-    found = found or list(_unit(name))
+    found = found or list(_unit(name))  # last, since a unit is made of common words
     if found:
         return found
     known = {entry.name for entry in registry} | {cls.code for cls in error_classes()} | set(ARGUMENTS)
@@ -89,7 +89,7 @@ def explain(name: str, registry: Registry) -> list[JsonData]:
     advice = did_you_mean(name, known | further) or kinds
     rule = "is nothing registered, no error code, no word of the field and no source"
     error = UnknownNameError("name", rule, advice, value=name)
-    if registry.failed:
+    if registry.failed:  # the name may be one of a plugin that could not be loaded
         error.exit_code = 4  # type: ignore[misc]
     raise error
 
@@ -505,23 +505,19 @@ def _digits(exact: str) -> str:
 
 
 def _number_table(numbers: list[JsonData]) -> Table:
+    """Each printed number with the formulas that give it, or that none does; and the best one, where that gives another."""
     table = Table.grid(padding=(0, 2, 0, 0))
     for style in ("", "", "", FAINT, FAINT):
         table.add_column(style=style, overflow="fold")
     table.add_row(*(Text(word, FAINT) for word in ("what", "printed", "recomputed", "within", "given by")))
     for row in numbers:
+        simple = [formula for formula in row["formulas"] if not formula["needs"] and len(formula["rules"]) == 1]
+        given = [formula["rules"][0] for formula in simple if formula["reproduced"]] if simple else []
+        if not simple and row["reproduced"]:
+            given = [row["route"]]
+        by = " and ".join(given) or f"no known formula, not even {row['route']}"
+        if simple and not simple[0]["reproduced"]:  # the best one is first
+            by += f"; the best, {simple[0]['rules'][0]}, gives {_digits(simple[0]['value']['upper'])}"
         printed = f"{row['parameter']} {number_in_words(number(row['printed']))}"
-        table.add_row(row["what"], printed, _digits(row["recomputed"]["lower"]), _digits(row["tolerance"]), _given_by(row))
+        table.add_row(row["what"], printed, _digits(row["recomputed"]["lower"]), _digits(row["tolerance"]), by)
     return table
-
-
-def _given_by(row: JsonData) -> str:
-    """The formulas that give the printed number, or that none does; and the best one, where that gives another."""
-    simple = [formula for formula in row["formulas"] if not formula["needs"] and len(formula["rules"]) == 1]
-    given = [formula["rules"][0] for formula in simple if formula["reproduced"]] if simple else []
-    if not simple and row["reproduced"]:
-        given = [row["route"]]
-    text = " and ".join(given) or f"no known formula, not even {row['route']}"
-    if simple and not simple[0]["reproduced"]:
-        text += f"; the best, {simple[0]['rules'][0]}, gives {_digits(simple[0]['value']['upper'])}"
-    return text

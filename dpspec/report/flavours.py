@@ -121,7 +121,7 @@ def _by_space(data: JsonData) -> dict[str, list[tuple[str, str]]]:
     return found
 
 
-def family_figure(data: JsonData, theme: str = "light") -> Figure:
+def family_figure(data: JsonData) -> Figure:
     """The family: one column for each block, arrows from what implies to what is implied."""
     space_of = {name: space for space, arrows in _by_space(data).items() for arrow in arrows for name in arrow}
     given = [(a, b) for a, b in data["implications"]]
@@ -150,7 +150,7 @@ def family_figure(data: JsonData, theme: str = "light") -> Figure:
         "Flavours that are equivalent there share a box."
     )
     return diagram(
-        boxes, arrows, title, caption, theme=theme,
+        boxes, arrows, title, caption,
         apart="Without an arrow: stated on a space of its own, or neither implying nor implied there",
         about=lambda keys: f"on {space_of[min(keys)]}",
     )  # fmt: skip

@@ -13,6 +13,7 @@ from dpspec.base.params import did_you_mean
 from dpspec.base.words import Word, worst_code
 from dpspec.comparison.compare import Answer
 from dpspec.comparison.order import Order
+from dpspec.report.comparison import claim_status
 from dpspec.report.figures import DiagramBox, Figure, diagram
 from dpspec.report.terminal import (
     FAINT,
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from dpspec.specfile.document import SpecDocument
-from dpspec.report.comparison import claim_status
 
 _YES, _NO = Answer.IMPLIES, Answer.SEPARATED
 _MARKS = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -45,29 +45,36 @@ _DRAWN = 'compare, order, risk of one attacker and explain("flavours") have figu
 
 @attrs.frozen(kw_only=True)
 class RenderedPage:
-    """The page of a value.
+    """The page of a value. Each form is made when it is needed: data has no need of words, nor words of a figure.
 
     Args:
-        parts: what is drawn, from top to bottom.
+        words: makes the page, its parts from top to bottom, or a text without any structure.
         content: makes the data of it.
         figure: makes its figure; None where it has none.
     """
 
-    parts: PageParts
+    words: Callable[[], Page | PageParts | str]
     content: Callable[[], JsonData]
     figure: Callable[[], Figure] | None = None
 
     def text(self, *, coloured: bool = False) -> str:
         """The text that the command line prints; `coloured` for terminals that support colours."""
-        return drawn(*self.parts, plain=not coloured).rstrip()
+        made = self._made()
+        if isinstance(made, str):
+            return made if coloured else _COLOURED.sub("", made)
+        return drawn(*made, plain=not coloured).rstrip()
 
     def html(self) -> str:
         """As part of an HTML page: tables and paragraphs with their styles, then the figure where a package draws it."""
-        return as_html(self.parts, None if self.figure is None or not draws_figures() else self.figure())
+        return as_html(_pieces(self._made()), None if self.figure is None or not draws_figures() else self.figure())
 
     def markdown(self) -> str:
-        """As Markdown: tables and paragraphs."""
-        return as_markdown(self.parts)
+        """As Markdown: tables and paragraphs; a text without any structure is a block of lines as they are."""
+        return as_markdown(_pieces(self._made()))
+
+    def _made(self) -> PageParts | str:
+        made = self.words()
+        return made.parts() if isinstance(made, Page) else made
 
     def data(self) -> JsonData:
         """The data that ``--format json`` prints."""
@@ -117,8 +124,9 @@ class CommandAnswer(Showable, Mapping[str, Any]):
     value: Any = attrs.field(default=None, kw_only=True)
     notes: Sequence[str] = attrs.field(default=(), kw_only=True)
 
-    def shown(self, *, verbose: bool = False) -> AnswerPage:
-        return AnswerPage(self)
+    def shown(self, *, verbose: bool = False) -> RenderedPage:
+        content = partial(answer, self.command, self.exit_code, self.content)
+        return RenderedPage(words=self.words, content=content, figure=self.figure)
 
     def page(self) -> Page:
         """The answer as a page of its own, of which the renderer `document` makes an HTML file."""
@@ -133,51 +141,6 @@ class CommandAnswer(Showable, Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self.content)
-
-
-@attrs.frozen
-class AnswerPage:
-    """The page of an answer, whose words are made when they are asked for: data has no need of them.
-
-    Args:
-        given: the answer.
-    """
-
-    given: CommandAnswer
-
-    def text(self, *, coloured: bool = False) -> str:
-        """As the command line prints it."""
-        made = self._parts()
-        if isinstance(made, str):
-            return made if coloured else _COLOURED.sub("", made)
-        return drawn(*made, plain=not coloured).rstrip()
-
-    def html(self) -> str:
-        """As part of an HTML page."""
-        figure = self.given.figure
-        return as_html(_pieces(self._parts()), None if figure is None or not draws_figures() else figure())
-
-    def markdown(self) -> str:
-        """As Markdown; a text without any structure is a block of lines as they are."""
-        return as_markdown(_pieces(self._parts()))
-
-    def _parts(self) -> PageParts | str:
-        made = self.given.words()
-        return made.parts() if isinstance(made, Page) else made
-
-    def data(self) -> JsonData:
-        """The data that ``--format json`` prints."""
-        return answer(self.given.command, self.given.exit_code, self.given.content)
-
-    def plot(self) -> Figure:
-        """The figure.
-
-        Raises:
-            PictureError: there is none.
-        """
-        if self.given.figure is None:
-            raise PictureError("plot", "is not drawn of this", _DRAWN)
-        return self.given.figure()
 
 
 # --- whose page ------------------------------------------------------------------------------------
@@ -215,12 +178,17 @@ def printed(found: Showable, *, verbose: bool = False) -> str:
 
 
 def _spec(found: PrivacySpec, _: bool) -> RenderedPage:
+    return RenderedPage(words=lambda: _blocks(found), content=lambda: _tables(found))
+
+
+def _blocks(found: PrivacySpec) -> PageParts:
+    """The five blocks, and the promise that they make together."""
     from dpspec.report.explain import promise_of
 
     rows = terminal.grid()
     for block, lines in blocks_in_words(found).items():
         rows.add_row(Text(block, FAINT), "\n".join(lines))
-    return RenderedPage(parts=[rows, "", promise_of(found)], content=lambda: _tables(found))
+    return [rows, "", promise_of(found)]
 
 
 def _tables(found: PrivacySpec) -> JsonData:
@@ -234,25 +202,24 @@ def _tables(found: PrivacySpec) -> JsonData:
 
 
 def _document(found: SpecDocument, _: bool) -> RenderedPage:
-    rows = terminal.grid()
-    run = found.mechanism or found.secret
-    for label, said in (
-        ("mechanism", None if run is None else thing_in_words(run)),
-        ("claim", None if found.claim is None else f"filed as {found.claim.verdict}: {found.claim.because}"),
-    ):
-        if said is not None:
-            rows.add_row(Text(label, FAINT), said)
-    head = Text.assemble((harmless(found.id, keep=""), "bold"), f"  {harmless(found.title, keep='')}")
-    inner = _spec(found.spec, False)
-    parts = [head, "", *inner.parts]
-    parts += ["", rows] if rows.row_count else []
-    return RenderedPage(parts=parts, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
+    def words() -> PageParts:
+        rows = terminal.grid()
+        run = found.mechanism or found.secret
+        if run is not None:
+            rows.add_row(Text("mechanism", FAINT), thing_in_words(run))
+        if found.claim is not None:
+            rows.add_row(Text("claim", FAINT), f"filed as {found.claim.verdict}: {found.claim.because}")
+        head = Text.assemble((harmless(found.id, keep=""), "bold"), f"  {harmless(found.title, keep='')}")
+        parts = [head, "", *_blocks(found.spec)]
+        return [*parts, "", rows] if rows.row_count else parts
+
+    return RenderedPage(words=words, content=lambda: {"id": found.id, "title": found.title, **_tables(found.spec)})
 
 
 def _verdict(found: Verdict, verbose: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
-    return RenderedPage(parts=text.verdict_parts(found, verbose=verbose), content=lambda: data.verdict(found))
+    return RenderedPage(words=lambda: text.verdict_parts(found, verbose=verbose), content=lambda: data.verdict(found))
 
 
 def _file_report(found: FileReport, verbose: bool) -> RenderedPage:
@@ -263,14 +230,14 @@ def _file_report(found: FileReport, verbose: bool) -> RenderedPage:
     def content() -> JsonData:
         return answer("verify", found.word.exit_code, {"files": [data.file_report(path, found)]})
 
-    return RenderedPage(parts=text.file_report_parts(path, found, verbose=verbose), content=content)
+    return RenderedPage(words=lambda: text.file_report_parts(path, found, verbose=verbose), content=content)
 
 
 def _replay(found: Replay, _: bool) -> RenderedPage:
     from dpspec.report import json as data, text
 
     code = Word[found.outcome.name].exit_code
-    return RenderedPage(parts=text.replay_parts(found), content=lambda: answer("verify", code, data.replayed(found)))
+    return RenderedPage(words=lambda: text.replay_parts(found), content=lambda: answer("verify", code, data.replayed(found)))
 
 
 def _unnamed(spec: PrivacySpec, mechanism: Mechanism | None = None) -> tuple[SpecDocument, Standing]:
@@ -308,9 +275,10 @@ def _comparison(found: Comparison, verbose: bool) -> RenderedPage:
         said["risk"] = {side: risk.numbers_data(known) for side, known in zip(("left", "right"), numbers, strict=True)}
         return answer("compare", data.comparison_exit_code(found), said)
 
-    parts = comparison.comparison_parts(found, first, second, (one, two), numbers, verbose=verbose)
     return RenderedPage(
-        parts=parts, content=content, figure=lambda: comparison.blocks_figure(found, (first.id, second.id), (one, two))
+        words=lambda: comparison.comparison_parts(found, first, second, (one, two), numbers, verbose=verbose),
+        content=content,
+        figure=lambda: comparison.blocks_figure(found, (first.id, second.id), (one, two)),
     )
 
 
@@ -319,7 +287,7 @@ def _order(found: Order, _: bool) -> RenderedPage:
 
     documents = found.about or _named(found)
     return RenderedPage(
-        parts=order.order_parts(found, documents),
+        words=lambda: order.order_parts(found, documents),
         content=lambda: answer("compare", order.exit_code(found), order.order_data(found, documents)),
         figure=lambda: order.order_figure(found, documents),
     )
@@ -329,14 +297,14 @@ def _derivation(found: Derivation, _: bool) -> RenderedPage:
     from dpspec.extension import installed
     from dpspec.report import conversions
 
-    return RenderedPage(parts=conversions.chain_parts(found), content=lambda: found.data(installed().registry))
+    return RenderedPage(words=lambda: conversions.chain_parts(found), content=lambda: found.data(installed().registry))
 
 
 def _conversions(found: Conversions, verbose: bool) -> RenderedPage:
     from dpspec.report import conversions
 
     return RenderedPage(
-        parts=conversions.conversion_parts(found, verbose=verbose),
+        words=lambda: conversions.conversion_parts(found, verbose=verbose),
         content=lambda: answer("convert", 0, conversions.conversion_data(found)),
     )
 
@@ -345,20 +313,24 @@ def _theorems(found: TheoremNumbers, _: bool) -> RenderedPage:
     from dpspec.report import conversions
 
     return RenderedPage(
-        parts=conversions.theorem_parts(found), content=lambda: answer("convert", 0, conversions.theorem_data(found))
+        words=lambda: conversions.theorem_parts(found), content=lambda: answer("convert", 0, conversions.theorem_data(found))
     )
 
 
 def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
-    return RenderedPage(parts=ledgers.ledger_parts(found), content=lambda: answer("ledger", 0, ledgers.ledger_data(found)))
+    return RenderedPage(
+        words=lambda: ledgers.ledger_parts(found), content=lambda: answer("ledger", 0, ledgers.ledger_data(found))
+    )
 
 
 def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
-    return RenderedPage(parts=ledgers.account_parts(found), content=lambda: answer("compose", 0, ledgers.account_data(found)))
+    return RenderedPage(
+        words=lambda: ledgers.account_parts(found), content=lambda: answer("compose", 0, ledgers.account_data(found))
+    )
 
 
 def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
@@ -366,7 +338,7 @@ def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
 
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
     return RenderedPage(
-        parts=risk.risk_parts(found, document, standing, verbose=verbose),
+        words=lambda: risk.risk_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
         figure=lambda: risk.figure(found, document),
     )
@@ -378,7 +350,7 @@ def _panel(found: Panel, verbose: bool) -> RenderedPage:
     first = found.reports[0]
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
     return RenderedPage(
-        parts=risk.panel_parts(found, document, standing, verbose=verbose),
+        words=lambda: risk.panel_parts(found, document, standing, verbose=verbose),
         content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
     )
 

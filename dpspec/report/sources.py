@@ -84,6 +84,7 @@ def _citation(source: Publication) -> re.Pattern[str]:
     alike = [one for one in sources() if one.words()[0] == source.words()[0] and one.year == source.year]
     first = [f"{names[0]} et al."] if len(names) > 2 and len(alike) == 1 else []
     authors = "|".join(map(re.escape, [source.authors, *first]))
+    # Between the authors and the year a venue may be named, as in "Bun and Steinke, TCC 2016".
     return re.compile(rf"(?<!\w)(?:{authors}),?(?: [^;()]{{0,60}})? ?\(?{source.year}\b")
 
 

@@ -30,7 +30,6 @@ from dpspec.report.terminal import (
 )
 
 if TYPE_CHECKING:
-
     from rich.console import RenderableType
 
     from dpspec.extension.loader import Plugins

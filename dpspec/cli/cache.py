@@ -65,7 +65,7 @@ class ResultCache:
     def __enter__(self) -> ResultCache:
         with self._losing():
             self._results.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.utime(self._results)
+            os.utime(self._results)  # used now: the installations that were used least recently are removed
         return self
 
     def __exit__(self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None) -> None:
@@ -179,6 +179,7 @@ def _parts() -> Iterator[str | bytes]:
     for name in sorted(loaded):
         spec = find_spec(name)
         places = [] if spec is None else [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.origin else [])]
+        # The contents, and not the version alone: a package that is installed from a folder changes without one.
         for place in places:
             yield from _contents(Path(place), "*")
     for one in known:

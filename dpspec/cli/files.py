@@ -23,6 +23,7 @@ from dpspec.cli.framework import (
     is_sarif,
     jobs_option,
     named,
+    one_of,
     picture_option,
     reasoned,
     reviewed,
@@ -327,12 +328,6 @@ def lint(paths: tuple[str, ...], explained: bool, table: str | None, jobs: int |
     return code
 
 
-def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from dpspec.report.audience import catalogue
-
-    return [language for language in catalogue() if language.startswith(incomplete)]
-
-
 @click.command(short_help="Explain a name, term, error code or file.")
 @click.argument("name", metavar="NAME_OR_FILE", shell_complete=named())
 @picture_option("With `flavours`, write a figure of the family")
@@ -340,7 +335,7 @@ def _languages(_: click.Context, __: click.Parameter, incomplete: str) -> list[s
 @click.option(
     "--language",
     metavar="LANGUAGE",
-    shell_complete=_languages,
+    shell_complete=one_of("dpspec.report.audience:catalogue"),
     help="With --audience public, the language: en, de or fr. The last two are drafts.",
 )
 @click.option(
@@ -434,18 +429,6 @@ def _plugin_names(_: click.Context, __: click.Parameter, incomplete: str) -> lis
 
     known = {entry.provenance.plugin for entry in installed().registry} | {entry.name for entry in installed().registry}
     return sorted(name for name in known if name.startswith(incomplete))
-
-
-def _example_names(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from dpspec.scaffold import examples as shipped
-
-    return [name for name in shipped() if name.startswith(incomplete)]
-
-
-def _plugin_kinds(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from dpspec.scaffold import PLUGIN_KINDS
-
-    return [kind for kind in PLUGIN_KINDS if kind.startswith(incomplete)]
 
 
 @click.command("check-plugin", short_help="Run the conformance checks on a plugin.")
@@ -564,7 +547,10 @@ def new_spec(  # noqa: PLR0917 - one argument for each option
 @new.command("plugin", short_help="Create a small, complete plugin.")
 @click.argument("name")
 @_DIR
-@click.option("--kind", metavar="KIND", shell_complete=_plugin_kinds, help="Kind of plugin, such as space or attacker.")
+@click.option(
+    "--kind", metavar="KIND", shell_complete=one_of("dpspec.scaffold:PLUGIN_KINDS"),
+    help="Kind of plugin, such as space or attacker.",
+)  # fmt: skip
 @formatted
 def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> int:
     """Write dpspec-NAME: a distribution with one class, a specification that uses it, and tests.
@@ -583,7 +569,7 @@ def new_plugin(name: str, directory: str, kind: str | None, as_json: bool) -> in
 
 
 @click.command(short_help="List or copy example specifications.")
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=_example_names)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=one_of("dpspec.scaffold:examples"))
 @click.option("--dir", "directory", metavar="DIR", type=click.Path(), help="Copy all examples, or those named, into this folder.")
 @formatted
 def examples(names: tuple[str, ...], directory: str | None, as_json: bool) -> int:

@@ -37,6 +37,7 @@ from dpspec.base.errors import (
     harmless_page,
 )
 from dpspec.base.jobs import FEW, in_order, jobs_for
+from dpspec.base.lazy import at
 from dpspec.base.words import JudgedFile, Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
 from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, plugin_of, renderer
@@ -124,6 +125,7 @@ class Face(OpenGroup):
             known = logging.getLevelNamesMapping()
             logging.basicConfig(level=known.get(level.upper(), logging.INFO), format="%(name)s: %(message)s", stream=sys.stderr)
         gc.set_threshold(*_COLLECTED)
+        # A command runs in a child, where a library that ends the process does not decide how the command ends; help needs none.
         name = sys.argv[1] if len(sys.argv) > 1 else ""
         serves = name not in self.commands and name in contributed(SERVERS)
         ran = run_in_child(lambda: self._exit_code(*args, **extra)) if name and name[0] != "-" and not serves else None
@@ -139,13 +141,9 @@ class Face(OpenGroup):
         sys.exit(_ended_early(code) if code is None or code < 0 else code)
 
     def _exit_code(self, *args: Any, **extra: Any) -> int:
-        code = self._code(*args, **extra)
-        return code if isinstance(code, int) else 0
-
-    def _code(self, *args: Any, **extra: Any) -> Any:
         """The exit code of a command, whatever happens in it."""
         try:
-            return self._run(*args, **extra)
+            code = self._run(*args, **extra)
         except click.ClickException as fault:
             _show(fault)
             return _USAGE
@@ -153,9 +151,10 @@ class Face(OpenGroup):
             say("interrupted", err=True)
             return _INTERRUPTED
         except SystemExit as ended:
-            return ended.code
+            code = ended.code
         except BaseException as problem:  # before or after a command: its arguments, the help
-            return _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
+            code = _report(None, problem) if isinstance(problem, DpspecError) else _unforeseen(None, problem)
+        return code if isinstance(code, int) else 0
 
     def _run(self, args: Sequence[str] | None = None, prog_name: str | None = None, **extra: Any) -> Any:
         return super().main(args, prog_name, standalone_mode=False, **extra)
@@ -453,6 +452,16 @@ def named(*kinds: str) -> Callable[[click.Context, click.Parameter, str], list[C
             known = {entry.name for entry in registry} | {cls.code for cls in error_classes()}
             known |= {str(word["name"]) for word in glossary()}
         return [CompletionItem(name) for name in sorted(known) if name.lower().startswith(incomplete.lower())]
+
+    return complete
+
+
+def one_of(place: str) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Completes names from a place, ``module:name``: a collection, or the function that gives one; imported when it is needed."""
+
+    def complete(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+        found: Any = at(place)
+        return [name for name in (found() if callable(found) else found) if name.startswith(incomplete)]
 
     return complete
 

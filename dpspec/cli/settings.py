@@ -22,11 +22,8 @@ TAKE_PATHS = ("check", "verify", "lint")
 """Commands that take the files of a project where none is named."""
 
 
-def project_settings(folder: Path | None = None) -> Mapping[str, Any]:
-    """The settings of the project that holds a folder.
-
-    Args:
-        folder: where the search begins; the working directory, where it is left out.
+def project_settings() -> Mapping[str, Any]:
+    """The settings of the project that holds the working directory.
 
     Returns:
         `paths` (below the folder of the file), `format`, `jobs`, `cap` and `cache` (below it, too), as far as they are set.
@@ -35,7 +32,7 @@ def project_settings(folder: Path | None = None) -> Mapping[str, Any]:
         UnreadableFileError: the file is no TOML.
         UnknownKeyError, WrongShapeError, ParameterError: a key or a value that is wrong; all of them together.
     """
-    here = (Path.cwd() if folder is None else folder).absolute()
+    here = Path.cwd()
     for place in (here, *here.parents):
         table = _table(place / FILE)
         if table is not None:
@@ -49,7 +46,7 @@ def _table(path: Path) -> Any:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         return None
-    if "dpspec" not in text:
+    if "dpspec" not in text:  # most projects have no such table, and their file need not be parsed
         return None
     try:
         tool = tomllib.loads(text).get("tool")

@@ -405,6 +405,7 @@ class BlockReader:
                 spec.budget.check_universes(spec.multiverse, spec.space)
             return spec
         except DpspecError as fault:
+            # A fault that a block has recorded at its own table is not repeated for the five together.
             known = {(found.subject, found.rule) for found in self.log.faults}
             for single in each(fault):
                 if (single.subject, single.rule) not in known:
@@ -497,7 +498,14 @@ class RecordReader:
                 self.log.add(LedgerError("ledger", "needs a budget that is one number", "state it in [budget]"), "ledger")
             return None
         parts = [self._part(row, f"ledger.parts[{place}]", budget.parameter) for place, row in rows]
-        self._check_distinct(rows)
+        seen: set[str] = set()
+        for place, row in rows:
+            identity = row.get("id")
+            if isinstance(identity, str) and identity in seen:
+                path = f"ledger.parts[{place}].id"
+                self.log.add(DuplicateIdError(path, "names a part twice", "give each part its own id", value=identity), path)
+            elif isinstance(identity, str):
+                seen.add(identity)
         if self.log.found > before:
             return None
         ledger = Ledger(parameter=budget.parameter, parts=tuple(part for part in parts if part is not None))
@@ -518,16 +526,6 @@ class RecordReader:
             self.log.add(fault, path)
             return None
         return LedgerPart(id=identity, amount=amount)
-
-    def _check_distinct(self, rows: list[tuple[int, Mapping[str, Any]]]) -> None:
-        seen: set[str] = set()
-        for place, row in rows:
-            identity = row.get("id")
-            if isinstance(identity, str) and identity in seen:
-                path = f"ledger.parts[{place}].id"
-                self.log.add(DuplicateIdError(path, "names a part twice", "give each part its own id", value=identity), path)
-            elif isinstance(identity, str):
-                seen.add(identity)
 
     def _check_sum(self, ledger: Ledger, budget: Number) -> None:
         def add_up() -> None:

@@ -66,7 +66,7 @@ class CalendarDate(Domain):
     """A day, a month or a year of the calendar: ``2021-08-12``, ``2021-08``, ``2021``; stored as that text."""
 
     def read(self, value: Any, subject: str) -> str:
-        if type(value) is datetime.date:
+        if type(value) is datetime.date:  # a datetime is one as well for isinstance, and no day
             return value.isoformat()
         text = str(value) if type(value) is int else value
         found = re.fullmatch(r"([0-9]{4})(?:-([0-9]{2})(?:-([0-9]{2}))?)?", text) if isinstance(text, str) else None

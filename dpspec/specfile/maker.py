@@ -247,6 +247,7 @@ class _Scanner:
             self._skip()
 
     def _here(self) -> int:
+        # From the place of the last call on: from the beginning, all calls together would take quadratic time.
         self._line += self.text.count("\n", self._counted, self.place)
         self._counted = self.place
         return self._line
@@ -426,6 +427,7 @@ def _is_huge(value: Any) -> bool:
     if isinstance(value, bool) or not isinstance(value, (str, int, Decimal)):
         return False
     if isinstance(value, int):
+        # A digit has less than four bits; to count digits would take a conversion, whose time is quadratic.
         return value.bit_length() > 4 * DIGITS
     written = str(value)
     return len(written) > DIGITS or _HUGE_EXPONENT.search(written) is not None

@@ -189,7 +189,7 @@ def parse(text: str) -> dict[str, Any]:
     except ValueError as problem:
         found = _LINE.search(str(problem))
         rule = _in_toml(re.sub(r"\s*\(at .*\)$", "", str(problem)).rstrip("."))
-        rule = rule if len(rule) <= 200 else rule[:197] + "..."
+        rule = rule if len(rule) <= 200 else rule[:197] + "..."  # the parser quotes keys, which may be long
         lines = text.replace("\r\n", "\n").split("\n")  # as the parser counts them
         line = int(found[1]) if found else len(lines) - (lines[-1] == "")
         # of a table that was named by mistake nothing is quoted
@@ -361,6 +361,7 @@ def _released_under(report: str) -> tuple[str, str]:
     except (ValueError, KeyError, TypeError, RecursionError):
         advice = f"give a file *{SUFFIX}, or the folder that dpspec release wrote"
         raise SpecFileError("file", "is not the report of a release", advice) from None
+    # The text in a report has no byte order mark; the file that was released under may have begun with one.
     if sha256 not in {hashlib.sha256(start + text.encode()).hexdigest() for start in (b"", codecs.BOM_UTF8)}:
         rule = "has a specification whose text does not have the SHA-256 that is stated"
         raise SpecFileError("report", rule, "give the file that was released under")
@@ -397,6 +398,7 @@ def read_data(
         fault.file = name
         raise
     reader = _Reader(registry, log, data)
+    # By their text: 1, 1.0 and true are equal as values of Python, and different in a file.
     tables = "" if shared is None else repr({key: value for key, value in data.items() if key not in _OWN})
     known = None if shared is None else shared.get(tables)
     document = reader.document(name) if known is None else reader.renamed(known, name)
@@ -481,7 +483,7 @@ def _check_schema(data: dict[str, Any]) -> None:
     advice = f"write schema = {SCHEMA} at the top"
     if "schema" not in data:
         fault = SchemaVersionError("schema", "is missing", advice)
-    elif type(data["schema"]) is not int or data["schema"] != SCHEMA:
+    elif type(data["schema"]) is not int or data["schema"] != SCHEMA:  # true is 1 in Python, and no version
         fault = SchemaVersionError("schema", f"this dpspec reads version {SCHEMA}", advice, value=data["schema"])
     else:
         return

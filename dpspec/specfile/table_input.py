@@ -81,7 +81,7 @@ def table_file(given: object) -> Iterator[str]:
         path = Path(folder) / f"{FRAME}.csv"
         try:
             write(path)
-        except Exception as problem:
+        except Exception as problem:  # the message of a library may quote data: its type alone is reported
             rule = f"is a {type(given).__name__} that cannot be written as CSV ({type(problem).__name__})"
             raise TableError("table", rule, "write it to a file and give that") from None
         yield str(path)

@@ -18,7 +18,6 @@ from dpspec.specfile.blocks import BLOCK_KINDS
 from dpspec.specfile.document import (
     SCHEMA,
     Expectation,
-    Ledger,
     Miniature,
     PromisedBeside,
     RecordedClaim,
@@ -94,7 +93,9 @@ class _Writer:
         if document.claim is not None:
             yield from _table("claim", self.claim(document.claim))
         if document.ledger is not None:
-            yield from _table("ledger", {"parts": self.parts(document.ledger)})
+            name, parts = document.ledger.parameter, document.ledger.parts
+            rows = [_inline({"id": _text(part.id), name: _number(part.amount)}) for part in parts]
+            yield from _table("ledger", {"parts": _list(rows)})
         for miniature in document.miniatures:
             yield from self.miniature(miniature, document)
         for part in document.parts:
@@ -135,10 +136,11 @@ class _Writer:
     def blocks(
         self, spec: PrivacySpec, mechanism: Mechanism | None, prefix: str, inherited: SpecDocument | None
     ) -> Iterator[str]:
-        """The block tables; for a miniature only those that differ from the document's."""
+        """The block tables; for a miniature or a part only those that differ from the document's."""
+        given = {"space"} if prefix == "miniature." else set()  # a miniature is given by its space, whichever it is
         for block in BLOCK_KINDS:
             value = getattr(spec, block)
-            if inherited is None or block == "space" or value != getattr(inherited.spec, block):
+            if inherited is None or block in given or value != getattr(inherited.spec, block):
                 yield from self.block(block, value, prefix + block)
         if mechanism is not None and (inherited is None or mechanism != inherited.mechanism):
             yield from _table(f"{prefix}mechanism", self.fields(mechanism))
@@ -198,20 +200,11 @@ class _Writer:
             raise NotWritableError("part", "drops the mechanism of its document", "give it one", value=part.title)
         values = {key: getattr(part, key) for key in ("title", "view", "share", "verdict", "because")}
         yield from _table("part", {key: self.plain(value) for key, value in values.items() if value is not None}, array=True)
-        for block in BLOCK_KINDS:
-            value = getattr(part.spec, block)
-            if value != getattr(document.spec, block):
-                yield from self.block(block, value, f"part.{block}")
-        if part.mechanism is not None and part.mechanism != document.mechanism:
-            yield from _table("part.mechanism", self.fields(part.mechanism))
+        yield from self.blocks(part.spec, part.mechanism, "part.", document)
 
     def claim(self, claim: RecordedClaim) -> dict[str, str]:
         written = {"verdict": _text(claim.verdict), "because": _text(claim.because)}
         return written | ({"source": _text(claim.source)} if claim.source else {})
-
-    def parts(self, ledger: Ledger) -> str:
-        rows = [_inline({"id": _text(part.id), ledger.parameter: _number(part.amount)}) for part in ledger.parts]
-        return _list(rows)
 
     def expectation(self, expectation: Expectation) -> dict[str, str]:
         return {
@@ -230,6 +223,7 @@ class _Writer:
         entry = self.registry.entry_of(type(thing))
         if entry is None:
             raise _unwritable(thing)
+        # Two plugins may have one name; the qualified one then says which is meant.
         ambiguous = sum(other.kind == entry.kind and other.name == entry.name for other in self.registry) > 1
         return {"type": _text(entry.qualified_name if ambiguous else entry.name), **self.parameters(thing)}
 
@@ -277,7 +271,7 @@ def _unwritable(value: Any) -> NotWritableError:
 
 def _text(value: str) -> str:
     written = json.dumps(value, ensure_ascii=False)
-    return written.replace("\x7f", "\\u007f")
+    return written.replace("\x7f", "\\u007f")  # JSON allows the character as it is, TOML does not
 
 
 def _key(key: str) -> str:

@@ -71,6 +71,7 @@ print(json.dumps(seen))
 @cache
 def _traces(module: str) -> dict[str, list[str]]:
     """The side effects of importing a module in a fresh interpreter."""
+    # In this interpreter the module was imported before, and importing it again does nothing.
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     done = subprocess.run(  # noqa: S603 - this interpreter, with a module that is installed anyway
         [sys.executable, "-c", _WATCH, module], env=environment, capture_output=True, text=True, check=False, timeout=_PATIENCE

@@ -90,7 +90,9 @@ def _positions(context: Context, space: DatasetSpace) -> InputDivergence:
     """The distance that counts positions, by its values."""
     zero, one, both = (0, 0), (0, 1), (1, 1)
     for distance in _plain(context, "input_divergences"):
-        if not _fits(distance, space):
+        try:
+            distance.check(space)
+        except DpspecError:
             continue
         steps = [
             distance.distance(zero, one, space),
@@ -100,14 +102,6 @@ def _positions(context: Context, space: DatasetSpace) -> InputDivergence:
         if distance.is_metric and distance.counted_unit() is not None and steps == [1, 2, 2]:
             return cast("InputDivergence", distance)
     raise NotApplicable("no registered input divergence counts positions")
-
-
-def _fits(distance: InputDivergence, space: DatasetSpace) -> bool:
-    try:
-        distance.check(space)
-    except DpspecError:
-        return False
-    return True
 
 
 def worlds(context: Context, name: str, times: int) -> Iterator[SmallWorld]:

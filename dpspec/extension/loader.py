@@ -127,6 +127,7 @@ def _discover(names: Sequence[str] | None) -> list[_FoundPlugins]:
         for point in entry_points(group=GROUP)
         if names is None or point.name in names
     ]
+    # By name, so that nothing depends on the order in which the file system lists distributions.
     return sorted(found, key=lambda f: (f.provenance.distribution, f.provenance.plugin))
 
 
@@ -151,9 +152,9 @@ def _refuse_duplicates(found: list[_FoundPlugins]) -> list[_FoundPlugins]:
     return checked
 
 
-def is_foreign(thing: object, registry: Registry | None = None) -> bool:
+def is_foreign(thing: object) -> bool:
     """Whether the class of an object comes from no first-party package: what it states is checked where it is used."""
-    return not _is_first_party((installed().registry if registry is None else registry).provenance(thing))
+    return not _is_first_party(installed().registry.provenance(thing))
 
 
 def _is_first_party(provenance: Provenance) -> bool:

@@ -74,7 +74,7 @@ def _of_file(file: Path, registry: Registry | None, table: str | None) -> _OfFil
         linted = Linted(document=read_text(text, known, str(file)), positions=FilePositions.of(text, parse(text)))
     except DpspecError as fault:
         return fault
-    if linted.document.ledger is not None:
+    if linted.document.ledger is not None:  # its parts are other files, which this process may not have read
         return _OfFile(linted, None)
     try:
         return _OfFile(linted, tuple(_findings(linted, known, table, {})))

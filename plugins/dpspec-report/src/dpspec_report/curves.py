@@ -88,14 +88,13 @@ Monotone = Callable[[Fraction], Bracket]
 Sample = tuple[tuple[Fraction, Bracket], ...]
 
 
-def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, height: float = 1.0) -> Sample:
+def sampled(function: Monotone, start: Fraction, end: Fraction, most: int) -> Sample:
     """Values at places between two ends, denser where the function is steep.
 
     Args:
         function: what is computed.
         start, end: the ends.
         most: at how many places.
-        height: the span of the values that matters; differences below a 400th of it are left alone.
 
     >>> found = sampled(lambda x: Bracket.exactly(x * x), Fraction(0), Fraction(1), 9)
     >>> len(found), str(found[-1][1])
@@ -106,7 +105,7 @@ def sampled(function: Monotone, start: Fraction, end: Fraction, most: int, *, he
     open_: list[tuple[float, Fraction, Fraction]] = []
 
     def push(left: Fraction, right: Fraction) -> None:
-        drop = abs(_near(known[right]) - _near(known[left])) / height
+        drop = abs(_near(known[right]) - _near(known[left]))
         size = min(drop, float((right - left) / width))
         if size > _FINEST:
             heapq.heappush(open_, (-size, left, right))
@@ -128,11 +127,6 @@ def _near(value: Bracket) -> float:
 
 
 # --- powers ---------------------------------------------------------------------------------------
-
-
-def _is_slow(subject: CurveSubject) -> bool:
-    """Whether the powers that the specification allows are found by halving."""
-    return subject.bound is not None and subject.spec.output_divergence.worst_pairs(subject.bound) is None
 
 
 def _allowed(subject: CurveSubject, level: Fraction) -> Bracket:
@@ -200,7 +194,9 @@ def _allowed_errors(subject: CurveSubject) -> CurvePoints:
     is shown makes one of the mixed pair. Where that is not known, it falls, and steps bound it.
     """
     zero, one = Fraction(0), Fraction(1)
-    most = _FEW if _is_slow(subject) else _MANY
+    # Without worst pairs, each power that the specification allows is found by halving.
+    is_slow = subject.bound is not None and subject.spec.output_divergence.worst_pairs(subject.bound) is None
+    most = _FEW if is_slow else _MANY
     if subject.spec.output_divergence.keeps_mixtures:
         values = sandwiched(PLAIN, lambda level: _complement(_allowed(subject, level)), zero, one, most, height=1.0)
         return _probable(extended(PLAIN, values, rises=False))
@@ -215,12 +211,10 @@ def _pair_errors(pair: laws.Dichotomy) -> tuple[CurvePoints, CurvePoints]:
         knots = tuple((float(level), float(error)) for level, error in laws.TradeOff.of(pair).knots)
         return knots, knots
     most = _FEW if listed is None else _MANY
-    errors = partial(_least_error, pair)
-    return _band(PLAIN, sandwiched(PLAIN, errors, Fraction(0), Fraction(1), most, height=1.0))
-
-
-def _least_error(pair: laws.Dichotomy, level: Fraction) -> Bracket:
-    return _complement(laws.largest_power(pair, level))
+    values = sandwiched(
+        PLAIN, lambda level: _complement(laws.largest_power(pair, level)), Fraction(0), Fraction(1), most, height=1.0
+    )
+    return _band(PLAIN, values)
 
 
 def _power(subject: CurveSubject, colour: int) -> Iterator[CurveLine]:
@@ -269,7 +263,7 @@ def _profile(subject: CurveSubject, colour: int, registry: Registry) -> Iterator
     if subject.bound is not None and not subject.bound.is_infinite:
         value = source.budget_for(source.budget_parameters[0], subject.bound)
         tops: dict[float, float] = {0.0: 1.0}
-        for place in range(8 * LEAST_DELTA, 0, -1):
+        for place in range(8 * LEAST_DELTA, 0, -1):  # eight in each power of ten, as the axis is logarithmic
             delta = exact.rational(f"{10 ** (-place / 8):.6e}", "delta")
             found = None if value.is_infinite else budget_at(registry, source, value, "epsilon", {"delta": str(delta)})
             if found is not None and not found.upper.is_infinite:  # of equal epsilons the least delta
@@ -296,7 +290,7 @@ def _own_profile(subject: CurveSubject, colour: int, last: float) -> Iterator[Cu
         return known[epsilon]
 
     end = Fraction(1, 64)
-    while end < _FARTHEST and delta(end).upper > least:
+    while end < _FARTHEST and delta(end).upper > least:  # to where the curve is below the plot
         end *= 2
     end = min(end, Fraction(max(last, 1 / 64)).limit_denominator(1 << 20)) if last else end
     if delta(Fraction(0)).lower < least:
@@ -372,6 +366,7 @@ def off_by(law: laws.Location, share: Fraction) -> Fraction:
 
     if whole and holds(Fraction(0)):
         return Fraction(0)
+    # The distance is doubled until it is enough, and then halved, as probabilities are known at single places alone.
     low, high = Fraction(0), Fraction(1)
     while not holds(high) and high < _LARGEST:
         low, high = high, 2 * high
@@ -452,27 +447,26 @@ class CurveData:
         places = {"power": LEVELS, "error": SHARES}.get(self.panel)
         rise, run = _TITLES[self.panel]
         axis = run or ("level of the test" if self.panel == "power" else "share of all draws of the noise")
+
+        def listed(points: CurvePoints) -> list[list[float]]:
+            return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
+
+        lines = [
+            {
+                "name": line.name,
+                "about": "this mechanism" if line.role not in ("", ALLOWED) else "any mechanism" if line.role else "the noise",
+                "role": line.role,
+                "lower": [] if line.side == "above" else listed(line.points),
+                "upper": listed(line.top) if line.top else listed(line.points) if line.side == "above" else [],
+            }
+            for line in self.lines
+        ]
         return {
             "panel": self.panel,
             "axes": {"x": axis, "y": rise},
-            "lines": [_line_data(line, places) for line in self.lines],
+            "lines": lines,
             "notes": list(self.notes),
         }
-
-
-def _line_data(line: CurveLine, places: Sequence[str] | None) -> JsonData:
-    """A series: the corners of a line that it is nowhere below, and of one that it is nowhere above."""
-
-    def listed(points: CurvePoints) -> list[list[float]]:
-        return [[float(Fraction(places[round(x)])) if places else x, y] for x, y in points]
-
-    return {
-        "name": line.name,
-        "about": "this mechanism" if line.role not in ("", ALLOWED) else "any mechanism" if line.role else "the noise",
-        "role": line.role,
-        "lower": [] if line.side == "above" else listed(line.points),
-        "upper": listed(line.top) if line.top else listed(line.points) if line.side == "above" else [],
-    }
 
 
 def curve(

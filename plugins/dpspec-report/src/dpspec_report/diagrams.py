@@ -219,7 +219,8 @@ def _sort_all(stacks: Sequence[list[_Slot]]) -> None:
     best = (math.inf, [list(stack) for stack in stacks])
     for sweep in range(_SWEEPS):
         for stack in stacks if sweep % 2 == 0 else reversed(stacks):
-            _sort(stack)
+            stack.sort(key=_wanted)
+            _stack(stack)
         found = crossings(stacks)
         if found < best[0]:
             best = (found, [list(stack) for stack in stacks])
@@ -235,13 +236,6 @@ def crossings(stacks: Sequence[Sequence[_Slot]]) -> int:
         lines = [(here, place) for here, slot in enumerate(stack) for place in sorted(one.y for one in slot.after)]
         found += sum(a < b and x > y for (a, x), (b, y) in itertools.combinations(lines, 2))
     return found
-
-
-def _sort(stack: list[_Slot]) -> None:
-    """Sort a layer by the mean place of the neighbours, and stack it anew."""
-    wanted = {id(slot): _wanted(slot) for slot in stack}
-    stack.sort(key=lambda slot: wanted[id(slot)])
-    _stack(stack)
 
 
 def _stack(stack: Sequence[_Slot]) -> None:

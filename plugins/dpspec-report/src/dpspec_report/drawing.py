@@ -94,6 +94,7 @@ def _font() -> Mapping[str, Any]:
     brought = find_spec("matplotlib")
     places = (brought and brought.submodule_search_locations) or ()
     folders = [str(Path(place) / "mpl-data/fonts/ttf") for place in places]
+    # Where a font is missing the library draws no letter and reports no error.
     blank = svg_to_bytes(svg_string=_LETTER.format(""))
     for family in FAMILIES:
         font: Mapping[str, Any] = {"sans_serif_family": family, "font_dirs": folders}

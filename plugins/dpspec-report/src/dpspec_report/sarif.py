@@ -44,25 +44,23 @@ def sarif(documents: Sequence[JsonData]) -> JsonData:
     >>> log["version"], log["runs"][0]["results"]
     ('2.1.0', [])
     """
-    return {"$schema": SCHEMA_OF_SARIF, "version": SARIF, "runs": [_run(document) for document in documents]}
-
-
-def _run(document: JsonData) -> JsonData:
-    command = str(document["command"])
-    results = list(_results(document))
-    ids = sorted({result["ruleId"] for result in results})
-    for result in results:
-        result["ruleIndex"] = ids.index(result["ruleId"])
-    rules = [_rule(name, document.get("rules", {})) for name in ids]
-    failed = [_notification(error) for error in document.get("errors", ())]
-    invocation = {"executionSuccessful": not failed, "exitCode": document["exit_code"]}
-    return {
-        "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": rules}},
-        "automationDetails": {"id": f"dpspec/{command}/"},
-        "columnKind": "unicodeCodePoints",
-        "invocations": [{**invocation, "toolExecutionNotifications": failed} if failed else invocation],
-        "results": results,
-    }
+    runs = []
+    for document in documents:
+        results = list(_results(document))
+        ids = sorted({result["ruleId"] for result in results})
+        for result in results:
+            result["ruleIndex"] = ids.index(result["ruleId"])
+        rules = [_rule(name, document.get("rules", {})) for name in ids]
+        failed = [_notification(error) for error in document.get("errors", ())]
+        invocation = {"executionSuccessful": not failed, "exitCode": document["exit_code"]}
+        runs.append({
+            "tool": {"driver": {"name": "dpspec", "semanticVersion": version("dpspec"), "rules": rules}},
+            "automationDetails": {"id": f"dpspec/{document['command']}/"},
+            "columnKind": "unicodeCodePoints",
+            "invocations": [{**invocation, "toolExecutionNotifications": failed} if failed else invocation],
+            "results": results,
+        })
+    return {"$schema": SCHEMA_OF_SARIF, "version": SARIF, "runs": runs}
 
 
 def _results(document: JsonData) -> Iterator[JsonData]:
@@ -124,7 +122,7 @@ def _path(name: str, data: Mapping[str, Any], nth: int) -> str:
 
 
 def _result(rule: str, level: str, message: str, file: str, line: int) -> JsonData:
-    place = {"artifactLocation": _artifact(file), "region": {"startLine": max(int(line), 1)}}
+    place = {"artifactLocation": _artifact(file), "region": {"startLine": max(int(line), 1)}}  # SARIF counts from 1
     return {"ruleId": rule, "level": level, "message": {"text": harmless(message)}, "locations": [{"physicalLocation": place}]}
 
 

@@ -172,12 +172,21 @@ class CatalogueEntry:
             return STAND_IN if self.document.stand_ins else "verified"
         return word.word
 
+    @property
+    def is_false(self) -> bool:
+        """Whether the claim is known to be false, or was refuted."""
+        return self.standing.is_false or self.standing.word is Word.REFUTED
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no universe holds two datasets that the promise compares."""
+        found = [verdict for verdict in self.standing.verdicts if verdict.universes]
+        return bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
+
     @cached_property
     def group(self) -> str:
         """Which numbers its number may be ranked with, one of GROUPS."""
-        found = [verdict for verdict in self.standing.verdicts if verdict.universes]
-        empty = bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
-        if self.standing.is_false or self.standing.word is Word.REFUTED or empty:
+        if self.is_false or self.is_empty:
             return UNRANKED
         return OURS if self.how("budget") in ("assumed", "untold") else PUBLISHED
 
@@ -194,9 +203,7 @@ class CatalogueEntry:
     @property
     def status(self) -> str:
         """The claim status in a few words, and whether there is anything that it compares."""
-        found = [verdict for verdict in self.standing.verdicts if verdict.universes]
-        empty = bool(found) and all(len(verdict.vacuous) == len(verdict.universes) for verdict in found)
-        return f"{self.words}{', and compares nothing' if empty else ''}"
+        return f"{self.words}{', and compares nothing' if self.is_empty else ''}"
 
     @cached_property
     def numbers(self) -> dict[str, int]:
@@ -267,8 +274,7 @@ class PromiseLine:
     @property
     def budget(self) -> str:
         """The number with its name; or that there is none, where the file has one that is refuted and that no source states."""
-        false = self.entry.standing.is_false or self.entry.standing.word is Word.REFUTED
-        return "no finite claim" if false and self.entry.how("budget") != "stated" else short_budget(self.spec)
+        return "no finite claim" if self.entry.is_false and self.entry.how("budget") != "stated" else short_budget(self.spec)
 
     def epsilon(self, delta: str) -> Bracket | None:
         """The least epsilon at a delta that a registered formula gives for neighbours; None where there is none."""

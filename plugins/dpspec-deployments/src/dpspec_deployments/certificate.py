@@ -323,6 +323,7 @@ def report_of(folder: Path) -> JsonData:
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as problem:
         rule = f"has no {REPORT} that can be read ({type(problem).__name__})"
         raise CertificateError("RELEASE", rule, "give the folder that dpspec release wrote", value=folder.name) from None
+    # A name with a folder in it would lead to a file outside of the release.
     if not listed or any(Path(str(name)).name != name for name, _ in listed) or None in (*needed, *asked):
         rule = f"has a {REPORT} that names no released files"
         raise CertificateError("RELEASE", rule, "give the whole release", value=folder.name)
@@ -345,7 +346,7 @@ def _need_of(report: JsonData, document: SpecDocument) -> None:
 
 
 def _file(path: Path) -> JsonData:
-    if not path.is_file() or path.is_symlink():
+    if not path.is_file() or path.is_symlink():  # what a link leads to is not in the folder
         rule = "holds something that is no file"
         raise CertificateError("RELEASE", rule, "give a folder of released files alone", value=path.name)
     with path.open("rb") as file:

@@ -132,7 +132,7 @@ def gather(document: SpecDocument, registry: Registry, progress: Progress | None
     if document.text is not None:
         files[name] = document.text
     rows = [
-        *_budget(document), *_definition(document), *_exact(document), *_correctness(report, verdicts, shown),
+        *_budget(document), *_definition(document), *_correctness(report, verdicts, shown),
         *_composition(document), *_utility(document), *_trust(document), *_hazards(document, registry), *_collection(document),
     ]  # fmt: skip
     return Evidence(
@@ -211,14 +211,12 @@ def _budget(document: SpecDocument) -> Iterator[EvidenceLine]:
 
 
 def _definition(document: SpecDocument) -> Iterator[EvidenceLine]:
+    """The measure of protection, the data, and the facts that are published exactly."""
     spec = document.spec
     yield _block(document, "output_divergence", "definition", "measure of protection", thing_in_words(spec.output_divergence))
     yield _block(document, "space", "definition", "data", "; ".join(blocks_in_words(spec)["dataset space"]))
-
-
-def _exact(document: SpecDocument) -> Iterator[EvidenceLine]:
-    held = document.spec.multiverse.induced_by()
-    says = "; ".join(map(str, held or ())) or thing_in_words(document.spec.multiverse)
+    held = spec.multiverse.induced_by()
+    says = "; ".join(map(str, held or ())) or thing_in_words(spec.multiverse)
     if held == ():
         says = "none: the promise is about all datasets"
     yield _block(document, "multiverse", "exact", "facts published without noise", says)

@@ -608,7 +608,7 @@ def _list(entries: list[Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")  # JSON allows it as it is, TOML does not
 
 
 def _prose(text: str) -> str:

@@ -14,7 +14,7 @@ import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import unquote, urlsplit
 
 import attrs
@@ -114,7 +114,7 @@ def place_of(text: str, offset: int) -> CursorPlace | None:
     above = [header for header in headers if header.start() <= offset]
     start, names = (above[-1].end(), above[-1][1]) if above else (0, "")
     end = next((header.start() for header in headers if header.start() > offset), len(text))
-    if above and offset <= above[-1].end():
+    if above and offset <= above[-1].end():  # in a header, whose words are names of tables
         return CursorPlace(path=(), types=(), key=None, keys=(), word=_word(text, offset))
     path = [part.strip().strip("\"'") for part in names.split(".") if part.strip()]
     found = None if len(path) > specfile.DEPTH_LIMIT else _open_tables(text, start, offset, end)
@@ -334,6 +334,7 @@ def hover(text: str, offset: int, registry: Registry) -> str | None:
     kind, cls = kind_at(place, registry)
     declared = next((p for p in params.parameters(cls) if p.name == place.word), None) if cls is not None else None
     line = text[text.rfind("\n", 0, offset) + 1 :].partition("\n")[0]
+    # A word that is a key here may be a value elsewhere, and means something else there.
     is_key = re.search(rf"(?<![\w.-]){re.escape(place.word)}[\"']?[ \t]*=", line) is not None
     if declared is not None and cls is not None and is_key:
         said = described_parameters(cls, registry).get(place.word, "")
@@ -343,16 +344,14 @@ def hover(text: str, offset: int, registry: Registry) -> str | None:
     except errors.UnknownNameError:
         return None
     wanted = [one for one in found if kind is not None and one["kind"] == singular(kind)]
-    return "\n\n---\n\n".join(_markdown(one) for one in wanted or found)
-
-
-def _markdown(meaning: Mapping[str, Any]) -> str:
-    lines = [f"**{meaning['name']}** ({meaning['kind']})", "", str(meaning["definition"])]
-    lines += [""] if meaning["parameters"] else []
-    lines += [f"* `{row['name']}`: {row['meaning']} ({row['domain']})" for row in meaning["parameters"]]
-    if meaning["example"]:
-        lines += ["", "```toml", str(meaning["example"]).strip(), "```"]
-    return "\n".join(lines)
+    meanings = []
+    for one in wanted or found:
+        lines = [f"**{one['name']}** ({one['kind']})", "", str(one["definition"])]
+        lines += [""] if one["parameters"] else []
+        lines += [f"* `{row['name']}`: {row['meaning']} ({row['domain']})" for row in one["parameters"]]
+        lines += ["", "```toml", str(one["example"]).strip(), "```"] if one["example"] else []
+        meanings.append("\n".join(lines))
+    return "\n\n---\n\n".join(meanings)
 
 
 # --- faults ---------------------------------------------------------------------------------------
@@ -599,18 +598,13 @@ def _diagnostics(reported: Sequence[LineFault], text: str, encoding: str = "utf-
     if len(reported) > MOST_DIAGNOSTICS:
         rest = f"{len(reported) - MOST_DIAGNOSTICS:,} more are not shown: run `dpspec check` or `dpspec lint`"
         listed.append(LineFault(line=0, message=rest, code="more", is_error=False))
-    return [_diagnostic(one, lines, encoding) for one in listed]
-
-
-def _diagnostic(fault: LineFault, lines: Sequence[str], encoding: str) -> lsp.Diagnostic:
     from lsprotocol import types as lsp
 
-    line = min(max(fault.line, 0), len(lines) - 1)
-    width = units_of(lines[line], encoding)
-    return lsp.Diagnostic(
-        range=lsp.Range(start=lsp.Position(line=line, character=0), end=lsp.Position(line=line, character=width)),
-        message=fault.message,
-        code=fault.code,
-        source="dpspec",
-        severity=lsp.DiagnosticSeverity.Error if fault.is_error else lsp.DiagnosticSeverity.Warning,
-    )
+    shown = []
+    for fault in listed:
+        line = min(max(fault.line, 0), len(lines) - 1)
+        end = lsp.Position(line=line, character=units_of(lines[line], encoding))
+        severity = lsp.DiagnosticSeverity.Error if fault.is_error else lsp.DiagnosticSeverity.Warning
+        place = lsp.Range(start=lsp.Position(line=line, character=0), end=end)
+        shown.append(lsp.Diagnostic(range=place, message=fault.message, code=fault.code, source="dpspec", severity=severity))
+    return shown

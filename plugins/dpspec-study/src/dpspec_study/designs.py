@@ -76,6 +76,7 @@ def proposals(draft: Mapping[str, Any], attributes: Sequence[Attribute], questio
         attributes: of its space, in the order of the file.
         question: what is to be published, in the names of the attributes.
     """
+    # In standard deviations, the shift of a normal law that a test at the level finds with the tolerated power.
     shift = NormalDist().inv_cdf(float(1 - question.level)) + NormalDist().inv_cdf(float(question.risk))
     variance, epsilon = 4 / shift**2, math.sqrt(2) * shift
     counted = {"type": "marginal", "unit": question.unit, "attributes": list(question.columns)}

@@ -20,25 +20,19 @@ CONFIDENTIAL = "Confidential: computed from the table, covered by no guarantee, 
 
 def report(found: Study) -> Page:
     """The page of a study."""
-    name, records = found.table
     title = f"Designs for the table {' x '.join(found.question.columns)}"
-    pieces = (
-        *_recommended(found),
-        Sentence(words=f"{CONFIDENTIAL} The table {name} has {count(records, 'record')}.", mark="Note", mood="open"),
-        *_compared(found), *_frontier(found), *_accuracy(found), *_exact(found), *_not_shown(found), *_steps(found),
-    )  # fmt: skip
-    return Page(title=title, pieces=pieces, foot=CONFIDENTIAL)
+    return Page(title=title, pieces=tuple(_pieces(found)), foot=CONFIDENTIAL)
 
 
-def _recommended(found: Study) -> Iterator[Piece]:
-    """The five sentences, the first words of each set off."""
-    for place, line in enumerate(found.recommendation):
+def _pieces(found: Study) -> Iterator[Piece]:
+    """The recommendation, what it rests on, and what it does not show."""
+    for place, line in enumerate(found.recommendation):  # five sentences, the first words of each set off
         mark, _, words = line.partition(": ")
         mood: Mood = "" if place else "open" if found.best is None else "good"
         yield Sentence(words=words, mark=f"{mark}:", mood=mood)
+    name, records = found.table
+    yield Sentence(words=f"{CONFIDENTIAL} The table {name} has {count(records, 'record')}.", mark="Note", mood="open")
 
-
-def _compared(found: Study) -> Iterator[Piece]:
     yield Heading(words="The designs", anchor="designs")
     named = METRICS[found.question.metric]
     yield Sentence(
@@ -63,8 +57,6 @@ def _compared(found: Study) -> Iterator[Piece]:
             f"{found.frontier.seed}), with a confidence interval of about 95 %. The other known errors are exact."
         )
 
-
-def _frontier(found: Study) -> Iterator[Piece]:
     yield Heading(words="Risk against error", anchor="frontier")
     yield CaptionedFigure(
         figure=figure(found.frontier, size="page", theme="page"),
@@ -72,22 +64,18 @@ def _frontier(found: Study) -> Iterator[Piece]:
         "known, or whose error is not, are not drawn. The numbers are in frontier.json.",
     )
 
-
-def _accuracy(found: Study) -> Iterator[Piece]:
     yield Heading(words="How accurate the published numbers are", anchor="accuracy")
     yield Sentence(
         words="The margin of a number holds in 95 % of releases, and the margin of all for all numbers at once. It follows from "
         "the law of the mechanism; errors-by-cell.csv has the expected error of every cell."
     )
-    listed = [
+    margins = [
         (one.design, one.margin or "not known", one.margin_of_all or "not known", one.reason or "-") for one in found.margins
     ]  # fmt: skip
     yield Grid(
-        caption="Margins of error at 95 %", heads=("design", "margin", "margin of all", "note"), rows=tuple(listed), stacks=True
+        caption="Margins of error at 95 %", heads=("design", "margin", "margin of all", "note"), rows=tuple(margins), stacks=True
     )
 
-
-def _exact(found: Study) -> Iterator[Piece]:
     yield Heading(words="What is published exactly", anchor="exact")
     swap = next(one for one in found.designs if one.name == "swapping")
     held = swap.report.document.spec.multiverse.induced_by() or ()
@@ -102,8 +90,6 @@ def _exact(found: Study) -> Iterator[Piece]:
         rest = f" {count(undecided, 'record')} are undecided." if undecided else ""
         yield Sentence(words=f"They determine {determined:,} of {count(of, 'record')} in all columns of the study.{rest}")
 
-
-def _not_shown(found: Study) -> Iterator[Piece]:
     yield Heading(words="What this does not show", anchor="limits")
     second = next((one for one in found.designs if one.unsolved), None)
     items = [
@@ -117,8 +103,6 @@ def _not_shown(found: Study) -> Iterator[Piece]:
         items.append(f"{second.name}: {second.unsolved}; its row shows {error_text(second.point.error)} at its first parameter.")
     yield Bullets(items=tuple(items))
 
-
-def _steps(found: Study) -> Iterator[Piece]:
     yield Heading(words="The steps", anchor="steps")
     yield Sentence(words="Each step is one command, typed where the study was made:")
     yield Grid(caption="Steps and commands", heads=("step", "command"), rows=found.steps, stacks=True)

@@ -110,14 +110,10 @@ def _read(data: Mapping[str, Any]) -> Question:
     if not columns:
         raise MissingKeyError("columns", "is missing: a question names the table of counts", 'write columns = ["region", "age"]')
     exchange, match = _names(data, "exchange") or columns[:1], _names(data, "match")
-    made = Question(
+    found = Question(
         columns=columns, exchange=exchange, match=match, risk=_share(data, "risk", Fraction(1, 2)),
         level=_share(data, "level", Fraction(1, 20)), metric=_text(data, "metric", "mae"), unit=_text(data, "unit", "person"),
     )  # fmt: skip
-    return _checked(made)
-
-
-def _checked(found: Question) -> Question:
     if found.metric not in METRICS:
         raise ParameterError("metric", f"is none of {', '.join(METRICS)}", 'write metric = "mae"', value=found.metric)
     if not found.level + CLOSEST <= found.risk <= 1 - CLOSEST:

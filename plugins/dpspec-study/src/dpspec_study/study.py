@@ -88,7 +88,7 @@ def study(
         raise ReleaseError("folder", "exists already", "choose another name or place", value=str(out))
     asked = None if question is None else read_question(question)
     named = None if question is None or isinstance(question, Mapping) else str(question)
-    report = progress or _unseen
+    report = progress or (lambda *_: None)
     with table_file(table) as file:
         begun = _begun(target)
         try:
@@ -104,7 +104,7 @@ def study(
             found = work.studied(asked, report)
             work.write(found)
             report(len(STEPS), len(STEPS))
-            (begun / target.name).rename(target)
+            (begun / target.name).rename(target)  # the whole study, or none where it was interrupted
         except OSError as problem:
             rule = f"cannot be written ({problem.strerror or type(problem).__name__})"
             raise ReleaseError("folder", rule, "choose another place", value=str(out)) from None
@@ -114,14 +114,11 @@ def study(
     return CommandAnswer("study", found.exit_code, data, partial(study_text, found), value=found)
 
 
-def _unseen(done: int, total: int) -> None:
-    """Ignore progress."""
-
-
 def _begun(target: Path) -> Path:
     """A private folder next to the target, in which its folder is prepared."""
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        # On the file system of the target, where it can be renamed in one step.
         begun = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
         (begun / target.name).mkdir()
     except (OSError, ValueError) as problem:
@@ -157,7 +154,7 @@ class _Work:
         """All steps but the report."""
         for name in (SPECIFICATIONS, CONFIDENTIAL):
             (self.folder / name).mkdir()
-        (self.folder / CONFIDENTIAL).chmod(0o700)
+        (self.folder / CONFIDENTIAL).chmod(0o700)  # what is computed from the table is for its owner alone
         report(0, len(STEPS))
         tables, warnings, question = self.draft(asked)
         document = dp.build(**tables)

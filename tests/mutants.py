@@ -135,7 +135,7 @@ MUTANTS = (
         "dpspec/specfile/reader.py",
         'fault.line = text.count("\\n", 0, place) + 1',
         'fault.line = text.count("\\n", 0, place)',
-        "tests/specfile/test_maker.py tests/specfile/test_limits.py",
+        "tests/specfile/test_maker.py tests/specfile/test_reader.py",
     ),
     Mutant(
         "release: persons go to the household at the sorted place",
@@ -543,7 +543,7 @@ MUTANTS = (
         "ways = (self.pair, self.pair)",
         (
             "tests/laws/test_samples.py tests/laws/test_sampled_composition.py "
-            "tests/laws/test_sampled_moments.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
+            "tests/laws/test_moments.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
         ),
     ),
     Mutant(

@@ -397,7 +397,7 @@ MUTANTS = (
         "dpspec/blocks/budget.py",
         "return self.at_least if self.at_most is None else self.at_most",
         "return self.at_most if self.at_least is None else self.at_least",
-        "tests/verify/test_without_number.py tests/verify/test_derived.py tests/compare/test_rules.py",
+        "tests/verify/test_without_number.py tests/verify/test_proof.py tests/compare/test_rules.py",
     ),
     Mutant(
         "no published number: the premise is taken at its least number",
@@ -470,7 +470,7 @@ MUTANTS = (
         "return Fraction(size, least + is_added) if size < least + is_added else Fraction(1)",
         "return Fraction(size, least + 1) if size < least + 1 else Fraction(1)",
         (
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py "
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py "
             "tests/attacks/test_sampled_compositions.py tests/attacks/test_nested_sizes.py"
         ),
     ),
@@ -481,7 +481,7 @@ MUTANTS = (
         "return least, most",
         (
             "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(
@@ -491,7 +491,7 @@ MUTANTS = (
         "most is not None and most > law.most",
         (
             "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(
@@ -501,7 +501,7 @@ MUTANTS = (
         "if fixed is None or fixed.answer is False:",
         (
             "tests/verify/test_sensitivity.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/verify/test_derived.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
+            "tests/verify/test_proof.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
         ),
     ),
     Mutant(
@@ -511,7 +511,7 @@ MUTANTS = (
         "come == 1 and gone <= 1:",
         (
             "tests/verify/test_lower_bound.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/verify/test_derived.py tests/attacks/test_sampled_compositions.py "
+            "tests/verify/test_proof.py tests/attacks/test_sampled_compositions.py "
             "tests/attacks/test_optional_variants.py"
         ),
     ),
@@ -573,7 +573,7 @@ MUTANTS = (
         "return self.in_cell if set(self.by) <= {*table.attributes, *single} else None",
         "return self.in_cell",
         (
-            "tests/unit/test_views.py tests/verify/test_derived.py tests/attacks/test_derived_made.py "
+            "tests/unit/test_views.py tests/verify/test_proof.py tests/attacks/test_derived_made.py "
             "tests/attacks/test_derived_nested.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
         ),
     ),
@@ -640,7 +640,7 @@ MUTANTS = (
         "if found.views[0].table.unit != space.units[0]:",
         (
             "tests/attacks/test_sampled_compositions.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/attacks/test_derived_nested.py tests/verify/test_derived.py"
+            "tests/attacks/test_derived_nested.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(

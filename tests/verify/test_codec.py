@@ -77,7 +77,8 @@ def test_only_listed_classes_are_made_and_unknown_fields_are_left_out() -> None:
     [
         (WITNESS, "event", 5), (WITNESS, "distance", 1), (WITNESS, "divergence", {"number": "1"}), (WITNESS, "bound", None),
         (WITNESS, "left", {"list": [1]}), (WITNESS, "universe", {"table": []}), (WITNESS, "note", None),
-        (EVENT, "expression", "it is 1"), (EVENT, "left", to_data(number(1))), (EVENT, "text", 1), (RESULT, "attained", [1, 2, 3]),
+        (EVENT, "expression", "it is 1"), (EVENT, "left", to_data(number(1))), (EVENT, "text", 1),
+        (RESULT, "attained", [1, 2, 3]),
         (RESULT, "outcome", "verified"), (RESULT, "pairs", "3"), (VERDICT, "universes", [5]), (VERDICT, "assumptions", "none"),
         (VERDICT, "witness", to_data(EVENT)),
     ],

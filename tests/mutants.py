@@ -107,14 +107,14 @@ MUTANTS = (
         "dpspec/comparison/composition.py",
         "if len(proper) <= 1:",
         "if len(proper) <= 2:",
-        "tests/ledger/test_compose.py",
+        "tests/ledger/test_composition.py",
     ),
     Mutant(
         "risk: one of both orders is enough",
         "dpspec/risks/attack_bounds.py",
         "if all(value.upper <= bound for value in values):",
         "if any(value.upper <= bound for value in values):",
-        "tests/risk plugins/dpspec-attackers/tests/test_testers.py",
+        "tests/risk plugins/dpspec-attackers/tests/test_tester.py",
     ),
     Mutant(
         "brackets: the rest of a series is its first term",
@@ -135,7 +135,7 @@ MUTANTS = (
         "dpspec/specfile/reader.py",
         'fault.line = text.count("\\n", 0, place) + 1',
         'fault.line = text.count("\\n", 0, place)',
-        "tests/specfile/test_positions.py tests/specfile/test_limits.py",
+        "tests/specfile/test_maker.py tests/specfile/test_reader.py",
     ),
     Mutant(
         "release: persons go to the household at the sorted place",
@@ -163,14 +163,14 @@ MUTANTS = (
         "dpspec/base/randomness.py",
         "length = (word % (n - 1)).astype(np.int64) + 2",
         "length = (word % (n - 1)).astype(np.int64) + 1",
-        "tests/randomness/test_arrangement.py",
+        "tests/randomness/test_randomness.py",
     ),
     Mutant(
         "swapping: a dropped factorial",
         "plugins/dpspec-census/src/dpspec_census/stratum.py",
         "(orders // math.factorial(s))",
         "orders",
-        "plugins/dpspec-census/tests/test_swapping_law.py",
+        "plugins/dpspec-census/tests/test_swapping.py",
     ),
     Mutant(
         "TopDown: a measurement weighs as its variance",
@@ -184,7 +184,7 @@ MUTANTS = (
         "plugins/dpspec-code/src/dpspec_code/automatic/path.py",
         "return {target: probability / leaving for target, probability in others.items()}",
         "return others",
-        "plugins/dpspec-code/tests/test_automatic.py",
+        "plugins/dpspec-code/tests/test_sampler.py",
     ),
     Mutant(
         "sampling engine: the certified mean is not divided by",
@@ -254,14 +254,14 @@ MUTANTS = (
         "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "    need(reached, f",
         "    need(True, f",
-        "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
+        "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_statements.py",
     ),
     Mutant(
         "shortened proof: the checker reads no hash",
         "plugins/dpspec-checker/src/dpspec_checker/statements.py",
         "need(row[\"sha256\"] == digest,",
         "need(bool(digest),",
-        "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_stated.py",
+        "tests/attacks/test_optional_variants.py plugins/dpspec-checker/tests/test_statements.py",
     ),
     Mutant(
         "partial search: what some pairs show is exact",
@@ -397,7 +397,7 @@ MUTANTS = (
         "dpspec/blocks/budget.py",
         "return self.at_least if self.at_most is None else self.at_most",
         "return self.at_most if self.at_least is None else self.at_least",
-        "tests/verify/test_without_number.py tests/verify/test_derived.py tests/compare/test_rules.py",
+        "tests/verify/test_without_number.py tests/verify/test_proof.py tests/compare/test_rules.py",
     ),
     Mutant(
         "no published number: the premise is taken at its least number",
@@ -412,7 +412,7 @@ MUTANTS = (
         "if not spec.distance(x, y).is_infinite or not spec.distance(y, x).is_infinite)",
         "if not spec.distance(x, y).is_infinite)",
         (
-            "tests/compare/test_rules.py tests/compare/test_pairwise.py tests/attacks/test_hypotheses.py "
+            "tests/compare/test_rules.py tests/compare/test_pair_by_pair.py tests/attacks/test_hypotheses.py "
             "tests/attacks/test_optional_variants.py"
         ),
     ),
@@ -460,7 +460,7 @@ MUTANTS = (
         "else verdict.constant.upper",
         "else verdict.constant.lower",
         (
-            "tests/verify/test_standing.py tests/compare/test_claim_status.py tests/ledger/test_compose.py "
+            "tests/verify/test_standing.py tests/compare/test_claim_status.py tests/ledger/test_composition.py "
             "tests/cli/test_ledger.py tests/cli/test_words.py"
         ),
     ),
@@ -470,7 +470,7 @@ MUTANTS = (
         "return Fraction(size, least + is_added) if size < least + is_added else Fraction(1)",
         "return Fraction(size, least + 1) if size < least + 1 else Fraction(1)",
         (
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py "
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py "
             "tests/attacks/test_sampled_compositions.py tests/attacks/test_nested_sizes.py"
         ),
     ),
@@ -481,7 +481,7 @@ MUTANTS = (
         "return least, most",
         (
             "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(
@@ -491,7 +491,7 @@ MUTANTS = (
         "most is not None and most > law.most",
         (
             "tests/attacks/test_numbers_of_records.py tests/attacks/test_nested_sizes.py "
-            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_derived.py"
+            "tests/attacks/test_dropped_hypotheses_of_proofs.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(
@@ -501,7 +501,7 @@ MUTANTS = (
         "if fixed is None or fixed.answer is False:",
         (
             "tests/verify/test_sensitivity.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/verify/test_derived.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
+            "tests/verify/test_proof.py tests/verify/test_dropped_invariants.py tests/attacks/test_hostile_claims.py"
         ),
     ),
     Mutant(
@@ -511,7 +511,7 @@ MUTANTS = (
         "come == 1 and gone <= 1:",
         (
             "tests/verify/test_lower_bound.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/verify/test_derived.py tests/attacks/test_sampled_compositions.py "
+            "tests/verify/test_proof.py tests/attacks/test_sampled_compositions.py "
             "tests/attacks/test_optional_variants.py"
         ),
     ),
@@ -520,7 +520,7 @@ MUTANTS = (
         "dpspec/risks/engine.py",
         "value=max(values)",
         "value=min(values)",
-        "tests/risk/test_engine.py tests/cli/test_risk.py tests/risk/test_secrets.py tests/risk/test_swaps.py",
+        "tests/risk/test_engine.py tests/cli/test_risk.py tests/risk/test_secrets.py tests/risk/test_mechanism_pairs.py",
     ),
     Mutant(
         "converse: an invariant that is not known to be determined is",
@@ -542,8 +542,8 @@ MUTANTS = (
         "ways = (self.pair, self.pair.reverse())",
         "ways = (self.pair, self.pair)",
         (
-            "tests/laws/test_sampled.py tests/laws/test_sampled_composition.py "
-            "tests/laws/test_sampled_moments.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
+            "tests/laws/test_samples.py tests/laws/test_sampled_composition.py "
+            "tests/laws/test_moments.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
         ),
     ),
     Mutant(
@@ -573,7 +573,7 @@ MUTANTS = (
         "return self.in_cell if set(self.by) <= {*table.attributes, *single} else None",
         "return self.in_cell",
         (
-            "tests/unit/test_views.py tests/verify/test_derived.py tests/attacks/test_derived_made.py "
+            "tests/unit/test_views.py tests/verify/test_proof.py tests/attacks/test_derived_made.py "
             "tests/attacks/test_derived_nested.py tests/attacks/test_dropped_hypotheses_of_proofs.py"
         ),
     ),
@@ -593,7 +593,7 @@ MUTANTS = (
         "return _response(Fraction(1), Fraction(1)), _response(Fraction(1), Fraction(1))",
         "return _response(Fraction(1), deltas[0]), _response(Fraction(1), deltas[1])",
         (
-            "plugins/dpspec-divergences/tests/test_output_divergences.py "
+            "plugins/dpspec-divergences/tests/test_output.py "
             "plugins/dpspec-divergences/tests/test_conversions.py tests/ledger/test_account.py"
         ),
     ),
@@ -604,7 +604,7 @@ MUTANTS = (
         "",
         (
             "plugins/dpspec-accounts/tests/test_account.py plugins/dpspec-accounts/tests/test_totals.py "
-            "plugins/dpspec-accounts/tests/test_account_command.py plugins/dpspec-accounts/tests/test_five_mistakes.py"
+            "plugins/dpspec-accounts/tests/test_command.py plugins/dpspec-accounts/tests/test_five_mistakes.py"
         ),
     ),
     Mutant(
@@ -640,7 +640,7 @@ MUTANTS = (
         "if found.views[0].table.unit != space.units[0]:",
         (
             "tests/attacks/test_sampled_compositions.py tests/attacks/test_dropped_hypotheses_of_proofs.py "
-            "tests/attacks/test_derived_nested.py tests/verify/test_derived.py"
+            "tests/attacks/test_derived_nested.py tests/verify/test_proof.py"
         ),
     ),
     Mutant(
@@ -740,7 +740,7 @@ MUTANTS = (
         "if judged.is_false:",
         "if judged.is_false and not options.unverified:",
         (
-            "plugins/dpspec-release/tests/test_release_command.py plugins/dpspec-release/tests/test_draw.py "
+            "plugins/dpspec-release/tests/test_command.py plugins/dpspec-release/tests/test_draw.py "
             "plugins/dpspec-release/tests/test_guard.py tests/cli/test_words.py"
         ),
     ),
@@ -750,7 +750,7 @@ MUTANTS = (
         "        if self.kept.in_order:\n            columns.insert(",
         "        if False:\n            columns.insert(",
         (
-            "plugins/dpspec-release/tests/test_streams.py plugins/dpspec-release/tests/test_record_keys.py "
+            "plugins/dpspec-release/tests/test_streams.py plugins/dpspec-release/tests/test_keys.py "
             "plugins/dpspec-release/tests/test_draw.py plugins/dpspec-release/tests/test_sorted_release.py"
         ),
     ),
@@ -761,7 +761,7 @@ MUTANTS = (
         "if state is not None and (winner is None and any(",
         (
             "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/sampled/test_faults.py "
-            "plugins/dpspec-code/tests/sampled/test_refute.py plugins/dpspec-code/tests/sampled/test_false_alarms.py"
+            "plugins/dpspec-code/tests/sampled/test_engine.py plugins/dpspec-code/tests/sampled/test_false_alarms.py"
         ),
     ),
     Mutant(
@@ -772,7 +772,7 @@ MUTANTS = (
         (
             "plugins/dpspec-code/tests/attacks/test_choices_of_code.py "
             "plugins/dpspec-code/tests/attacks/test_noise_of_code.py "
-            "plugins/dpspec-code/tests/attacks/test_other_noise_of_code.py plugins/dpspec-code/tests/test_automatic.py"
+            "plugins/dpspec-code/tests/attacks/test_other_noise_of_code.py plugins/dpspec-code/tests/test_sampler.py"
         ),
     ),
     Mutant(
@@ -782,7 +782,7 @@ MUTANTS = (
         'return ""',
         (
             "plugins/dpspec-code/tests/attacks/test_plain_code.py plugins/dpspec-code/tests/test_limit.py "
-            "plugins/dpspec-code/tests/test_automatic.py plugins/dpspec-code/tests/test_case.py "
+            "plugins/dpspec-code/tests/test_sampler.py plugins/dpspec-code/tests/test_case.py "
             "plugins/dpspec-code/tests/test_judge.py"
         ),
     ),
@@ -791,14 +791,14 @@ MUTANTS = (
         "plugins/dpspec-attackers/src/dpspec_attackers/table_attacks.py",
         "            if found is None:\n                return AttackGuess(best=(), undecided=True)\n",
         "            if found is None:\n                continue\n",
-        "plugins/dpspec-attackers/tests/test_attack.py",
+        "plugins/dpspec-attackers/tests/test_experiment.py",
     ),
     Mutant(
         "attack: a target that is undecided is wrong in both worlds",
         "plugins/dpspec-attackers/src/dpspec_attackers/experiment.py",
         "({1}, {0}), ({1, None}, {0, None})",
         "({1}, {0}), ({1}, {0})",
-        "plugins/dpspec-attackers/tests/test_attack.py",
+        "plugins/dpspec-attackers/tests/test_experiment.py",
     ),
     Mutant(
         "checker: a space without a largest size keeps within any",
@@ -806,7 +806,7 @@ MUTANTS = (
         "need(most is None or (limit is not None and limit <= most),",
         "need(most is None or limit is None or limit <= most,",
         (
-            "plugins/dpspec-checker/tests/test_proofs.py plugins/dpspec-checker/tests/test_stated.py "
+            "plugins/dpspec-checker/tests/test_proofs.py plugins/dpspec-checker/tests/test_statements.py "
             "plugins/dpspec-checker/tests/test_tampered.py"
         ),
     ),

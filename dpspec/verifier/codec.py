@@ -5,9 +5,11 @@ Only the classes that are listed here are ever made from data, so that reading d
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import types
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import Any
+from functools import cache
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import attrs
 
@@ -21,7 +23,7 @@ from dpspec.verifier.verdict import Outcome
 _CLASSES = {
     cls.__name__: cls for cls in (Bracket, Provenance, *vars(verdicts).values()) if isinstance(cls, type) and attrs.has(cls)
 }
-del _CLASSES["Number"]
+del _CLASSES["Number"], _CLASSES["Expression"]  # these are read, and so checked (`_READERS`)
 
 
 @attrs.frozen(repr=False)
@@ -82,16 +84,43 @@ def to_data(value: Any, *, displayed: bool = False) -> Any:  # noqa: PLR0911 - o
 
 
 def from_data(data: Any) -> Any:
-    """The object that `to_data` wrote."""
+    """The object that `to_data` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError, AttributeError, SpecSyntaxError: it wrote no such data.
+    """
     if isinstance(data, list):
         return tuple(from_data(part) for part in data)
     if not isinstance(data, dict):
         return data
     if "class" in data:
-        known = {field.name for field in attrs.fields(_CLASSES[data["class"]])}
-        return _CLASSES[data["class"]](**{key: from_data(part) for key, part in data.items() if key in known})
+        cls = _CLASSES[data["class"]]
+        hints = _hints(cls)
+        given = {key: from_data(part) for key, part in data.items() if key in hints}
+        for key, part in given.items():
+            if not _is_of(part, hints[key]):
+                raise TypeError(f"{key} of {cls.__name__} cannot be {part!r}")
+        return cls(**given)
     (tag, content), *_ = data.items()
     return _READERS[tag](content)
+
+
+@cache
+def _hints(cls: type) -> Mapping[str, Any]:
+    """The fields of a class with their types."""
+    hints = get_type_hints(cls)
+    return {field.name: hints[field.name] for field in attrs.fields(cls)}
+
+
+def _is_of(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type; of what tables and lists hold nothing is said."""
+    kind, args = get_origin(hint) or hint, get_args(hint)
+    if kind in (Union, types.UnionType):
+        return any(_is_of(value, one) for one in args)
+    if kind is tuple and args:
+        each = args[:1] * len(value) if isinstance(value, tuple) and args[-1] is ... else args
+        return isinstance(value, tuple) and len(value) == len(each) and all(map(_is_of, value, each))
+    return not isinstance(kind, type) or isinstance(value, kind)
 
 
 def _double(text: str) -> float:

@@ -3,7 +3,7 @@
 An output is written as a *form*, a list that begins with its kind (`dpspec.verifier.outputs` has the shapes):
 
     ["int", "5"]  ["float", "0x1.8p+0"]  ["True"]  ["None"]  ["text", "'yes'"]  ["nan"]  ["inf"]
-    ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message, details]  [type, repr]  (others)
+    ["tuple", form, ...]  ["list", form, ...]  ["raises", type, message, details]  [type, identity, repr]  (others)
 
 The details of an exception are its place in the code and a digest of all that is seen of it: traceback, causes, context, notes
 and attributes; without them the form covers every exception of that type and message.
@@ -69,6 +69,8 @@ def filled(shape: Iterable[Any], numbers: Iterator[float]) -> Form:
         return (kind,) if value is None else (kind, str(int(value)) if "int" in kind else float(value).hex())
     if kind == "raises" and len(parts) > 2:
         return (kind, *map(str, parts[:2]), details_of(parts[2]))
+    if kind == "bool":
+        return (str(parts[-1]),)
     if parts and isinstance(parts[-1], str):  # no parts of its own: its identity, and its written form
         return (kind, *(part if isinstance(part, str) else repr(part) for part in parts))
     return (kind, *(filled(part, numbers) if isinstance(part, tuple) else str(part) for part in parts))

@@ -179,6 +179,8 @@ def replay(
     content = _content(Path(path))
     try:
         recorded, text = from_data(content["witness"]), str(content["specification"])
+        if not isinstance(recorded, Witness):
+            raise TypeError(f"its witness is {recorded!r}")
         function = dict(content.get("function", {}))
         sampling = build(Sampling, function.get("sampling", {}), f"{path}: sampling")
     except (KeyError, TypeError, ValueError, AttributeError) as problem:

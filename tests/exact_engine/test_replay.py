@@ -90,6 +90,17 @@ def test_files_that_are_no_witness_are_refused(tmp_path: Path, text: str) -> Non
         replay(tmp_path / "absent.json")
 
 
+@pytest.mark.parametrize(
+    "witness", [5, [1, 2], {"class": "Notice", "code": "a", "text": "b"}, {"class": "Expression", "data": ["x"]}]
+)
+def test_a_file_about_something_else_is_refused(file: Path, witness: object) -> None:
+    """It ended with an error that blamed dpspec."""
+    content = json.loads(file.read_text(encoding="utf-8"))
+    file.write_text(json.dumps({**content, "witness": witness}), encoding="utf-8")
+    with pytest.raises(SpecSyntaxError, match="is no witness file"):
+        replay(file)
+
+
 def test_a_mechanism_without_a_form_in_a_file_cannot_be_written() -> None:
     document, verdict = refuted()
     local = SpecDocument(id="local", title="Local", spec=document.spec, mechanism=response("3/4"))

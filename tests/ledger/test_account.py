@@ -13,7 +13,7 @@ from dpspec.base.errors import NoCompositionError, NoFormulaError, ParameterErro
 from dpspec.base.exact import ln, number
 from dpspec.comparison.composition import account
 from dpspec.laws.law import FiniteLaw
-from tests.ledger.test_compose import HOMES, SPECS, parts, spec
+from tests.ledger.test_composition import HOMES, SPECS, parts, spec
 
 DOMINATED = [
     Mult(), MultDelta(delta="1/10"), MultDelta(delta="1/3"), TotalVariation(), HockeyStick(epsilon="ln(2)"), GaussianTradeOff(),

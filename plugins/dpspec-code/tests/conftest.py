@@ -17,7 +17,7 @@ def _linear_programs_loaded() -> None:
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """The stages of the judge run in this process, as on systems without fork: half of the processor time of a verification.
 
-    For functions that do no more than to compute. What children are for is tested in test_apart.py and
+    For functions that do no more than to compute. What children are for is tested in test_child_process.py and
     test_hostile_functions.py, and test_case.py and test_functions.py judge in children.
     """
     monkeypatch.setattr("dpspec_code.child_process.CAN_FORK", False)

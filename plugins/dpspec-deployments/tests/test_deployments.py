@@ -21,7 +21,7 @@ from dpspec import installed
 from dpspec.base.errors import NoFormulaError
 from dpspec.cli import main
 from dpspec.plugin.applications import RiskNumbers, Standing, Word
-from tests.cli.test_public import grade
+from tests.cli.test_audience import grade
 
 SPECS = Path(__file__).parents[3] / "specs"
 HEAD = """\

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, ClassVar
 
 import pytest
 from dpspec_checker.check import check_derivation
+from dpspec_divergences import MultDelta
 
 from dpspec.api import compare
-from dpspec.base.exact import number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
+from dpspec.base.params import Exact, define
+from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import LevelSets
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison.compare import Answer
 from dpspec.extension import installed
+from dpspec.grammar.rule import Conversion
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.pair_by_pair import PAIR_BY_PAIR, pair_by_pair
 from dpspec.reason.search import derive
+from dpspec.reason.small_spaces import product
 from tests.compare.hunting import contradicted
 from tests.compare.test_rules import (
     BITS,
@@ -150,3 +156,101 @@ def test_spaces_that_the_checker_does_not_list_are_not_accepted() -> None:
     checked = check_derivation(written(stated(renyi, 1), stated(half, 20)))
     assert not checked.accepted
     assert "the datasets of records are not listed here" in checked.steps[0].reason
+
+
+# --- what is granted and what is asked, by hand ---------------------------------------------------
+
+
+@define
+class OneWay(InputDivergence):
+    """A distance of 1, or of `far`, from a dataset to the later ones alone; both ways where it is told to be symmetric."""
+
+    name: ClassVar[str] = "one-way"
+
+    far: Annotated[Number, Exact(0)] = number(1)
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        if left == right:
+            return ZERO
+        return self.far if left < right else INFINITY  # type: ignore[operator]  # both are tuples
+
+
+@define
+class BothWays(OneWay):
+    """The same in both orders."""
+
+    name: ClassVar[str] = "both-ways"
+    is_symmetric: ClassVar[bool] = True
+
+    def distance(self, left: Dataset, right: Dataset, space: DatasetSpace) -> Number:
+        return ZERO if left == right else self.far
+
+
+@define
+class Forwards(MultDelta):
+    """P against Q, and not Q against P."""
+
+    name: ClassVar[str] = "forwards"
+    is_symmetric: ClassVar[bool] = False
+
+
+BIT = BitVectors(length=1)
+
+
+def test_products_without_an_exact_form_are_rounded_up_where_granted_and_down_where_asked() -> None:
+    """ln(2) sqrt(2) is irrational: it lies strictly between the ends of its bracket."""
+    rough = spec(BIT, BothWays(far=number("sqrt(2)")), value="ln(2)")
+    ends = product(number("ln(2)"), number("sqrt(2)"))
+    assert ends.lower < ends.upper
+    below, above = (spec(BIT, BothWays(), value=end) for end in (ends.lower, ends.upper))
+    assert pair_by_pair(rough, above, RULES) is not None
+    assert pair_by_pair(rough, below, RULES) is None
+    assert pair_by_pair(below, rough, RULES) is not None
+    assert pair_by_pair(above, rough, RULES) is None
+
+
+def test_a_bound_on_one_order_is_none_on_the_other() -> None:
+    both, one = (spec(BIT, d_x, Forwards(delta="1/10"), value=1) for d_x in (BothWays(), OneWay()))
+    assert pair_by_pair(both, one.replace(output_divergence=MultDelta(delta="1/10")), RULES) is None  # no formula is known
+    assert pair_by_pair(one, both, RULES) is None
+    symmetric = [given.replace(output_divergence=MultDelta(delta="1/10")) for given in (one, both)]
+    assert pair_by_pair(*symmetric, RULES) is not None
+
+
+def test_bounds_add_up_along_paths_for_metrics_alone() -> None:
+    near, far = d_x("neighbour", "differ-in-one-position"), by_list(far=(A, D))
+    for divergence, follows in ((MULT, True), (HALF, False)):
+        given, asked = spec(BITS, near, divergence, value=1), spec(BITS, ORDERED, divergence, multiverse=far, value=1)
+        assert (pair_by_pair(given, asked, RULES) is not None) is follows
+        less = spec(BITS, ORDERED, divergence, multiverse=far, value="999/1000")
+        assert pair_by_pair(given, less, RULES) is None
+
+
+class ToDistance(Conversion):
+    """(epsilon, delta) bounds the total variation by e^epsilon - 1 + delta; here at epsilon 0 alone."""
+
+    name: ClassVar[str] = "to-distance"
+    source: ClassVar[str] = "mult-delta"
+    target: ClassVar[str] = "total-variation"
+    formula: ClassVar[str] = "delta"
+    citation: ClassVar[str] = "none"
+
+    def convert(self, source: Any, value: Number, target: Any) -> Bracket | None:
+        return Bracket.exactly(source.delta) if value == 0 else None
+
+
+class OfGaussians(ToDistance):
+    """A formula that needs to know the mechanism."""
+
+    name: ClassVar[str] = "of-gaussians"
+    mechanism: ClassVar[str] = "gaussian"
+
+
+def test_a_budget_of_nought_needs_no_equal_laws_where_a_delta_is_left() -> None:
+    given = spec(BIT, BothWays(), HALF, value=0)
+    enough, less = (spec(BIT, BothWays(), d_pr("total-variation"), value=value) for value in ("1/10", "99/1000"))
+    assert pair_by_pair(given, enough, [ToDistance()]) is not None
+    assert pair_by_pair(given, less, [ToDistance()]) is None
+    assert pair_by_pair(given, enough, [OfGaussians()]) is None
+    pure = spec(BIT, BothWays(), d_pr("mult-delta", delta=0), value=0)
+    assert pair_by_pair(pure, less, [ToDistance()]) is not None

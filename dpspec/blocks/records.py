@@ -342,11 +342,12 @@ _LISTED_PERSONS = 4_096
 
 def _bags(attributes: tuple[Attribute, ...], size: int, first: int = 0) -> Iterator[tuple[Record, ...]]:
     """Multisets of so many records, in the order of their kinds, from the kind number `first` on."""
+    if size == 0:  # without a list of kinds: it is asked for at each record of a larger multiset
+        yield ()
+        return
     few = tuple(itertools.islice(all_records(attributes), first, first + _LISTED_PERSONS + 1))
     if len(few) <= _LISTED_PERSONS:
         yield from itertools.combinations_with_replacement(few, size)
-    elif size == 0:
-        yield ()
     else:
         for number, record in enumerate(itertools.islice(all_records(attributes), first, None), first):
             yield from ((record, *rest) for rest in _bags(attributes, size - 1, number))

@@ -101,9 +101,13 @@ class LossPieces:
     def of_cells(cls, cells: Sequence[Cell]) -> LossPieces:
         """The cells of a pair; those of which too little is known join the rest."""
         spend(_WORK_OF_A_CELL * len(cells))
-        known = [cell for cell in cells if cell.p > _LEAST and cell.q > 0 and cell.low.is_finite() and cell.high.is_finite()]
+        known, ratios = list[Cell](), list[arb]()
         with ctx.workprec(_PRECISION + 32):
-            ratios = [(cell.p / cell.q).log() for cell in known]
+            for cell in cells:
+                ratio = cell.p / cell.q  # of two wide balls it may hold 0, although neither does
+                if cell.p > _LEAST and cell.q > 0 and ratio > 0 and cell.low.is_finite() and cell.high.is_finite():
+                    known.append(cell)
+                    ratios.append(ratio.log())
             rest = 1 - sum((cell.p for cell in known), arb(0))
             singular = sum((cell.p for cell in cells if cell.is_singular), arb(0))
         masses, losses = _middle([cell.p for cell in known]), _middle(ratios)

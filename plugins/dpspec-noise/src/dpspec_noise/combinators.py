@@ -39,6 +39,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    spend,
     tables,
     workers,
 )
@@ -600,8 +601,12 @@ def _meeting(known: Dataset, space: DatasetSpace, unit: str, where: Conditions) 
         members = blocks.Membership.needed_in(space)
         return members.with_members(known, lambda records: [place for place, record in enumerate(records) if meets(record)])
     cells = blocks.Collections.needed_in(space)
-    left = [cell for cell in cells.cells_of(known) if all(map(meets, cells.records_of_cell(cell, unit)))]
-    return space.dataset(left) if cells.is_sequence else cells.from_counts(Counter(left))
+    every = cells.cells_of(known)
+    spend(len(every))
+    counts = Counter({  # equal records are looked at once
+        cell: many for cell, many in Counter(every).items() if all(map(meets, cells.records_of_cell(cell, unit)))
+    })
+    return space.dataset([cell for cell in every if cell in counts]) if cells.is_sequence else cells.from_counts(counts)
 
 
 def _ranks(attribute: Attribute) -> Integers:

@@ -105,6 +105,7 @@ if TYPE_CHECKING:
         Dataset as Dataset,
         DatasetSpace as DatasetSpace,
         Record as Record,
+        is_dataset as is_dataset,
         pair_of_records as pair_of_records,
         presented as presented,
     )
@@ -219,6 +220,7 @@ _HOMES = {
         "Dataset",
         "DatasetSpace",
         "Record",
+        "is_dataset",
         "pair_of_records",
         "presented",
     ),

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar
 
 import attrs
 
-from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
+from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotInSpaceError, ParameterError, count, value_text
 from dpspec.base.params import Integer, Items, Pairs, Text, define, did_you_mean
 from dpspec.base.promises import Promising
 
@@ -307,6 +307,19 @@ class DatasetSpace(Promising, ABC):
         "__str__": object.__str__,
     }
     _asides = frozenset({"check_unit", "magnitude", "order"})
+
+
+def is_dataset(value: Any, space: DatasetSpace) -> bool:
+    """Whether a value is a dataset of a space, in the form that the space gives it.
+
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> is_dataset((0, 1), BitVectors(length=2)), is_dataset((0, 2), BitVectors(length=2))
+    (True, False)
+    """
+    try:
+        return bool(space.dataset(value) == value)
+    except DpspecError:
+        return False
 
 
 def presented(dataset: Dataset) -> Any:

@@ -48,7 +48,7 @@ from dpspec.base.memo import memoize
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse
 from dpspec.blocks.parts import listing_size, miniature_of
-from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record
+from dpspec.blocks.space import Dataset, DatasetSpace, Pair, Record, is_dataset
 from dpspec.comparison.answers import SOURCES, TRUTH, Answered, Candidate, Source
 from dpspec.grammar.mechanism import Mechanism, ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
@@ -357,12 +357,10 @@ def outside(premise: PrivacySpec, conclusion: PrivacySpec) -> Iterator[Candidate
 
 def has(space: DatasetSpace, other: DatasetSpace, dataset: Dataset) -> bool:
     """Whether a dataset of the other space is one of the space: the same value, made of the same records."""
-    try:
-        same = bool(space.dataset(dataset) == dataset)
-    except DpspecError:
+    if not is_dataset(dataset, space):
         return False
-    if not same or space == other or _attribute_names(space) == _attribute_names(other):
-        return same
+    if space == other or _attribute_names(space) == _attribute_names(other):
+        return True
     # The empty dataset is the same everywhere.
     return bool(other.units) and not any(other.records(dataset, unit) for unit in other.units)
 

@@ -7,7 +7,7 @@ codes. What sorts draws nothing.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -20,6 +20,7 @@ from dpspec.grammar.workers import Columns
 
 if TYPE_CHECKING:
     import numpy as np
+    import numpy.typing as npt
 else:
     np = late_module("numpy")
 
@@ -165,6 +166,44 @@ class Packing:
                     keys = rest
                 found[group[0].name][part] = keys
         return found
+
+
+def ranks(attribute: Attribute, codes: Codes, key: Callable[[str], Any] = str) -> npt.NDArray[np.int64]:
+    """The rank of the category of each record, in the order of what a key makes of the categories.
+
+    Args:
+        attribute: whose categories they are.
+        codes: the categories of the records, by number.
+        key: by default their texts.
+
+    >>> ranks(Attribute(name="age", categories=("9", "10")), np.array([0, 1, 0])).tolist()
+    [1, 0, 1]
+    """
+    used = np.arange(attribute.size) if attribute.size <= len(codes) else np.unique(codes)
+    in_order = sorted(range(len(used)), key=lambda place: key(attribute.category(int(used[place]))))
+    return np.argsort(np.array(in_order, dtype=np.int64))[np.searchsorted(used, codes)]
+
+
+def sorted_records(table: Table, key: Callable[[str], Any] | None = None) -> Table:
+    """The records of a table without members in the order of their attributes, so that nothing is left of the order they had.
+
+    Args:
+        table: the records.
+        key: what the categories are ordered by; by default their numbers.
+
+    >>> table = Table.from_records([("10",), ("9",)], (Attribute(name="age", categories=("9", "10")),))
+    >>> list(sorted_records(table).records()), list(sorted_records(table, key=str).records())
+    ([('9',), ('10',)], [('10',), ('9',)])
+    """
+    whole = Packing(attributes=table.attributes, name="key")
+    if key is None and len(whole.columns) == 1:
+        keys = whole.packed(table.codes)
+        for column in keys.values():
+            column.sort()
+        return Table(attributes=table.attributes, codes=whole.codes(keys))
+    numbers = [table.codes[a.name] if key is None else ranks(a, table.codes[a.name], key) for a in table.attributes]
+    order = np.lexsort(numbers[::-1])
+    return Table(attributes=table.attributes, codes={name: codes[order] for name, codes in table.codes.items()})
 
 
 def memory_of_piece(attributes: Sequence[Attribute]) -> int:

@@ -301,7 +301,7 @@ def _stated(made: Standard, amount: Fraction | None) -> Any:
 # --- questions -----------------------------------------------------------------------------------
 
 
-def _side(source: random.Random, ground: Ground, inputs: int, universes: int, made: Standard) -> tuple[PrivacySpec, Plain]:
+def side(source: random.Random, ground: Ground, inputs: int, universes: int, made: Standard) -> tuple[PrivacySpec, Plain]:
     d_x, distance = ground.inputs[inputs]
     multiverse, labels = ground.universes[universes]
     names = sorted({label for x in ground.datasets for label in labels(x)}, key=repr)
@@ -344,7 +344,7 @@ def questions(seed: object) -> Iterator[Question]:
         kept = [place if source.random() < 0.6 else other for place, other in zip(places, others, strict=True)]
         one = standard(source)
         two = one if source.random() < 0.4 else standard(source)
-        left, premise = _side(source, ground, *places, one)
-        right, conclusion = _side(source, ground, *kept, two)
+        left, premise = side(source, ground, *places, one)
+        right, conclusion = side(source, ground, *kept, two)
         if left != right:
             yield Question(left=left, right=right, premise=premise, conclusion=conclusion)

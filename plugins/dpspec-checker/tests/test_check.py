@@ -29,13 +29,16 @@ from dpspec.api import read
 from dpspec.base.exact import number
 from dpspec.extension import installed
 from dpspec.grammar.rule import Conversion, Step
+from dpspec.grammar.spec import PrivacySpec
 from dpspec.reason.search import Derivation, derive
 from tests.compare.stored import FOLDER, PAIRS, ROOT
 from tests.compare.test_rules import (
     ADDED,
+    BITS,
     CASES,
     CONVERSIONS,
     DIVERGENCES,
+    HAMMING,
     LEFT_RIGHT,
     MULT,
     ONE_BIT,
@@ -43,6 +46,7 @@ from tests.compare.test_rules import (
     REPLACED,
     TWO,
     budget,
+    by_list,
     d_pr,
     d_x,
     spec,
@@ -155,6 +159,10 @@ def with_block(text: str, block: str) -> str:
     return re.sub(rf"^\[{block}\]\n(?:(?!^\[).*\n)*", OTHER_BLOCKS[block] + "\n", text, flags=re.MULTILINE)
 
 
+ALSO_TRUE = {"finer-universes": ("listed-universes",)}
+"""The rules by which a step of another rule is true as well, on small spaces."""
+
+
 def mutations(data: Data) -> Iterator[tuple[str, Data]]:
     """One corruption after the other."""
     steps = data["steps"]
@@ -169,7 +177,7 @@ def mutations(data: Data) -> Iterator[tuple[str, Data]]:
                 yield f"{block} of one side", changed(data, place, side, with_block(step[side], block))
             if block.replace("_", " ") != step["block"]:  # else it is another derivation, and may be a right one
                 yield f"{block} from here on", from_here_on(data, place, block)
-        for rule in {*RULES, "no-such-rule"} - {step["rule"]}:
+        for rule in {*RULES, "no-such-rule"} - {step["rule"], *ALSO_TRUE.get(step["rule"], ())}:
             yield f"rule {rule}", changed(data, place, "rule", rule)
         for block in {name.replace("_", " ") for name in BLOCKS} - {step["block"]}:
             yield f"block {block}", changed(data, place, "block", block)
@@ -613,3 +621,42 @@ def test_a_universe_has_the_budget_of_its_own_label(space: str, multiverse: str,
 
     assert not accepts("ln(3)")
     assert accepts("ln(2)") == (rule == "pair-by-pair")
+
+
+# --- universes without two datasets to compare ----------------------------------------------------
+
+NEAR = d_x("neighbour", "differ-in-one-position")
+LONG = REGISTRY.get("spaces", "bit-vectors")(length=5)
+IN_ORDER = REGISTRY.get("spaces", "ordered-records")(attributes=TWO.attributes, most=2)
+SPACES = {
+    "bits": (BITS, NEAR, 1), "many bits": (LONG, NEAR, 1), "records": (TWO, ADDED, 1), "records replaced": (TWO, REPLACED, 1),
+    "ordered": (IN_ORDER, NEAR, 1), "path": (TWO, d_x("path", "replace-one"), 2), "counted": (TWO, HAMMING, 2),
+}  # fmt: skip
+
+
+def accepts_step(rule: str, block: str, premise: PrivacySpec, goal: PrivacySpec) -> bool:
+    """Whether the checker accepts a step, which need not be true."""
+    step = Step(rule=rule, block=block, before=premise, after=goal, reason="", citation="")
+    return check_derivation(Derivation(premise=premise, steps=(step,)).data(REGISTRY)).accepted
+
+
+@pytest.mark.parametrize("name", SPACES)
+def test_a_universe_without_two_datasets_at_a_finite_distance_compares_none(name: str) -> None:
+    """True steps about them were rejected; with two datasets that are compared in their place each is false."""
+    space, near, most = SPACES[name]
+    datasets = [*itertools.islice(space.datasets(), 6)]
+    pairs = {pair: near.distance(*pair, space) for pair in itertools.combinations(datasets, 2)}
+    close = [pair for pair, far in pairs.items() if far <= most]
+    far = next(pair for pair, apart in pairs.items() if apart.is_infinite)
+    shared, *others = close[:4]
+    listed = spec(space, near, multiverse=by_list(a=shared, b=far), value=1)
+    assert accepts_step("listed-universes", "multiverse", listed.replace(multiverse=by_list(a=shared)), listed)
+    left, right = table(listed, a=1, b=3), table(listed, a=1, b=2)
+    assert derive(left, right) is not None
+    assert accepts_step("larger-budgets", "budget", left, right)
+    assert accepts_step("larger-budgets", "budget", left, listed)
+    for other in others:
+        wrong = listed.replace(multiverse=by_list(a=shared, b=other))
+        assert not accepts_step("listed-universes", "multiverse", listed, wrong), other
+        assert not accepts_step("larger-budgets", "budget", table(wrong, a=1, b=3), table(wrong, a=1, b=2)), other
+        assert not accepts_step("larger-budgets", "budget", table(wrong, a=1, b=3), wrong), other

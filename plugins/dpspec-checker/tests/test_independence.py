@@ -27,7 +27,7 @@ TRUSTED = (*KERNEL, *FACTS, *READERS, *PROOFS, *TABLES, *ANSWERS)
 """Every module whose fault can make the checker accept what is false."""
 NOT_TRUSTED = ("__init__", "command")
 """Names, and the options of the command line."""
-MOST_TRUSTED_LINES = 4050
+MOST_TRUSTED_LINES = 4120
 """Lines of code of all trusted modules: without docstrings, comments and blank lines."""
 
 

@@ -30,7 +30,7 @@ from dpspec.specfile import read_text
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 from tests.attacks.programs import separating
-from tests.attacks.questions import questions
+from tests.attacks.questions import GROUNDS, questions, side, standard
 from tests.compare.hunting import random_mechanism, tight
 
 REGISTRY = installed().registry
@@ -186,3 +186,27 @@ def _claimed(left: Any, right: Any) -> Data | None:
         return Derivation(premise=left, steps=(step,)).data(REGISTRY)
     except DpspecError:
         return None
+
+
+@pytest.mark.parametrize(("seed", "count"), [("default", 40), pytest.param("long", 5000, marks=pytest.mark.long)])
+def test_universes_and_budgets_are_accepted_only_where_the_linear_program_agrees(seed: str, count: int) -> None:
+    """Other universes, or other budgets, with random numbers: each step that is accepted is true."""
+    source, counted = random.Random(f"{seed}"), Counter[tuple[bool, bool]]()
+    while counted.total() < count:
+        ground, made = source.choice(GROUNDS)(source), standard(source)
+        near, here, there = (source.randrange(len(held)) for held in (ground.inputs, ground.universes, ground.universes))
+        there = there if source.random() < 0.6 else here
+        (left, given), (right, asked) = (side(source, ground, near, place, made) for place in (here, there))
+        rule, block = ("listed-universes", "multiverse") if here != there else ("larger-budgets", "budget")
+        if left == right or (here == there and not ground.universes[here][0].is_listed):
+            continue
+        step = Step(rule=rule, block=block, before=left, after=right, reason="", citation="")
+        try:
+            data = Derivation(premise=left, steps=(step,)).data(REGISTRY)
+        except DpspecError:  # a block without a form in a file
+            continue
+        is_true = separating(given, asked) is None
+        counted[is_true, accepted(data)] += 1
+        assert is_true or not accepted(data), data
+    assert counted[True, True] > count // 5
+    assert counted[False, False] > count // 5

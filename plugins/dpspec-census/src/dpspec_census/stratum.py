@@ -454,21 +454,13 @@ def unordered(table: Table, source: Randomness) -> Table:
 
     Single tables are sorted by their categories. Households that hold persons are put in a random order, with their persons.
     """
-    names = [a.name for a in table.attributes]
     if table.members is None:
-        whole = sorting.Packing(attributes=table.attributes, name="key")
-        if len(whole.columns) == 1:
-            keys = whole.packed(table.codes)
-            for column in keys.values():
-                column.sort()
-            return Table(attributes=table.attributes, codes=whole.codes(keys))
-        order = np.lexsort([table.codes[name] for name in reversed(names)])
-        return Table(attributes=table.attributes, codes={name: table.codes[name][order] for name in names})
+        return sorting.sorted_records(table)
     order = source.permutation(len(table))
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     persons, owner = table.members.table, place[table.members.owner]
     inside = np.lexsort([*(persons.codes[a.name] for a in reversed(persons.attributes)), owner])
     held = Table(attributes=persons.attributes, codes={name: column[inside] for name, column in persons.codes.items()})
-    codes = {name: table.codes[name][order] for name in names}
+    codes = {a.name: table.codes[a.name][order] for a in table.attributes}
     return Table(attributes=table.attributes, codes=codes, members=tables.Members(table=held, owner=owner[inside]))

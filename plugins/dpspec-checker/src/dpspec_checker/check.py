@@ -20,7 +20,7 @@ from dpspec_checker.domains import outside_domain
 from dpspec_checker.errors import DerivationChainError, DerivationFileError, DerivationTooLongError, DerivationVersionError
 from dpspec_checker.json_files import read_json, toml_tables
 from dpspec_checker.numbers import ExactValue, Rejected, UnknownFormula, at_most, linear, need, read, within_numbers
-from dpspec_checker.pairs import BLOCKS, METRICS, event_by_event, pair_by_pair, separates_laws
+from dpspec_checker.pairs import BLOCKS, METRICS, event_by_event, not_granted, pair_by_pair, separates_laws
 from dpspec_checker.universes import (
     compared_pairs,
     determined,
@@ -213,7 +213,8 @@ def _larger_budgets(before: JsonTable, after: JsonTable, parameters: JsonTable, 
     if rows[0] is not None and rows[1] is not None:
         old = {repr(row["label"]): _uniform({**before, "budget": _amount(row)}) for row in rows[0]}
         new = {repr(row["label"]): _uniform({**after, "budget": _amount(row)}) for row in rows[1]}
-        need(set(new) <= set(old) and all(at_most(old[label], new[label]) for label in new), "a budget is smaller")
+        if not set(new) <= set(old) or not all(at_most(old[label], new[label]) for label in new):
+            return _on_listed_pairs(before, after, "a budget is smaller")
         return f"no smaller in {len(new)} universes"
     if fewer_strata(before["budget"], after["budget"]):
         return "one theorem at one swap rate grows with the stratum, and the strata of two different records are among all"
@@ -221,8 +222,19 @@ def _larger_budgets(before: JsonTable, after: JsonTable, parameters: JsonTable, 
     if least is not None:
         need(at_most(least_and_most(before)[1], least), "the largest budget is above that of a stratum of two records")
         return "universes with two different datasets have a stratum of at least two records"
-    need(at_most(least_and_most(before)[1], least_and_most(after)[0]), "the largest budget is above the least new one")
+    if not at_most(least_and_most(before)[1], least_and_most(after)[0]):
+        return _on_listed_pairs(before, after, "the largest budget is above the least new one")
     return "the largest budget is at most the least new one"
+
+
+def _on_listed_pairs(before: JsonTable, after: JsonTable, otherwise: str) -> str:
+    """On a small space, no pair of datasets that the second specification compares is granted more by the first one."""
+    try:
+        beyond = not_granted(before, after)
+    except UnknownFormula as unknown:
+        raise Rejected(f"{otherwise}, and {unknown}") from None
+    need(beyond is None, f"{otherwise}: {beyond}")
+    return "no pair of datasets at a finite distance is granted more"
 
 
 def _finer_universes(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
@@ -234,19 +246,25 @@ def _finer_universes(before: JsonTable, after: JsonTable, parameters: JsonTable,
     coarse, fine = (spec["multiverse"] for spec in (before, after))
     need("type" not in coarse and "type" not in fine, "the universes are not those of invariants")
     for wanted in coarse["invariants"]:
-        need(determined(wanted, fine["invariants"], before["space"]), f"nothing is seen to determine {wanted}")
+        if not determined(wanted, fine["invariants"], before["space"]):
+            return _on_listed_pairs(before, after, f"nothing is seen to determine {wanted}")
     return f"{len(coarse['invariants'])} invariants are determined by the others"
 
 
 def _listed_universes(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:
     _no_parameters(parameters)
     _changes(before, after, "multiverse", block, ("budget",))
-    count = 0
-    for left, right, allowed in compared_pairs(after):
-        count += 1
-        known = any(at_most(given, allowed) for given in shared_bounds(before, left, right))
-        need(known, f"{left} and {right} share no universe of the premise with a budget that small")
-    return f"each of {count} compared pairs shares a universe of the premise"
+    try:
+        beyond = not_granted(before, after)
+    except UnknownFormula:  # the space is too large to be listed: each pair of a universe that is written out
+        pairs = ((x, y) for x, y, allowed in compared_pairs(after) if not _shared(before, x, y, allowed))
+        beyond = next(pairs, None)
+    need(beyond is None, f"{beyond} share no universe of the premise with a budget that small")
+    return "any two datasets that are compared share a universe of the premise"
+
+
+def _shared(before: JsonTable, left: Any, right: Any, allowed: ExactValue) -> bool:
+    return any(at_most(given, allowed) for given in shared_bounds(before, left, right))
 
 
 def _smaller_space(before: JsonTable, after: JsonTable, parameters: JsonTable, block: str) -> str:

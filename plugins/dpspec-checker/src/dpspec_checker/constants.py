@@ -21,7 +21,7 @@ WHOLE = ("hamming", "hamming-ordered", "symmetric-difference", "path", "window-e
 
 # --- input divergences ---------------------------------------------------------------------------
 
-_MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "differ-in-one-position": "hamming-ordered"}
+MEASURES = {"replace-one": "hamming", "add-remove": "symmetric-difference", "differ-in-one-position": "hamming-ordered"}
 _PERSON = {"unit": "person"}
 
 
@@ -63,7 +63,7 @@ def _input_constants(d: JsonTable, e: JsonTable, space: JsonTable, fixed: Collec
     if kinds[0] == "path" and _measure(d) is not None:
         if _is_measure(d, space):
             yield input_constant(_measure(d) or {}, e, space, fixed)
-        elif kinds[1] == "hamming-ordered" and d["relation"] == {**e, "type": "replace-one"}:
+        elif kinds[1] == "hamming-ordered" and {**_PERSON, **d["relation"]} == {**e, "type": "replace-one"}:
             yield read(1)
     if set(kinds) <= _COUNTING:
         yield _counting(d, e, space, fixed)
@@ -81,7 +81,7 @@ def _included(smaller: JsonTable, larger: JsonTable) -> bool:
 
 
 def _measure(d: JsonTable) -> JsonTable | None:
-    kind = _MEASURES.get(d["relation"]["type"])
+    kind = MEASURES.get(d["relation"]["type"])
     return None if kind is None else {**_PERSON, **d["relation"], "type": kind}
 
 
@@ -214,6 +214,8 @@ def _kind(divergence: JsonTable) -> str:
     """The name of a divergence, equal for those that are the same function of two laws."""
     if divergence["type"] == "mult-delta" and read(divergence["delta"]) == ExactValue():
         return "mult"
+    if divergence["type"] == "hockey-stick" and read(divergence["epsilon"]) == ExactValue():
+        return "total-variation"
     if divergence["type"] == "f-divergence":
         return "total-variation" if divergence["generator"] == "total-variation" else str(divergence["generator"])
     return str(divergence["type"])

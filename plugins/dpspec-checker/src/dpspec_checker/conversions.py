@@ -172,9 +172,11 @@ def _pure_to_renyi(old: ExactValue, source: JsonTable, new: ExactValue, target: 
     return Above(formula)(old, source, new, target)
 
 
-def _pure_to_kl(old: ExactValue, _source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
-    """epsilon tanh(epsilon/2) = epsilon (e^epsilon - 1)/(e^epsilon + 1), of randomised response."""
+def _pure_to_f_divergence(old: ExactValue, source: JsonTable, new: ExactValue, target: JsonTable) -> bool:
+    """The total variation, or epsilon tanh(epsilon/2) = epsilon (e^epsilon - 1)/(e^epsilon + 1), of randomised response."""
     odds = exponential(old)
+    if target["generator"] == "total-variation":
+        return _to_stick(old, source, new, {})
     if target["generator"] != "kl":
         return False
     if odds is None:
@@ -382,7 +384,7 @@ They are sqrt(t tanh(t/2)), tanh(t/2), twice the normal quantile of the logistic
 
 ON_PAIRS: dict[str, tuple[str, str, Formula]] = {
     **CONVERSIONS,
-    "pure-to-f-divergence": ("mult", "f-divergence", _pure_to_kl),
+    "pure-to-f-divergence": ("mult", "f-divergence", _pure_to_f_divergence),
     "pure-to-curve": ("mult", "trade-off", _pure_to_curve),
     "curve-to-f-divergence": ("trade-off", "f-divergence", _curve_to_kl),
     "curve-to-renyi": ("trade-off", "renyi", _curve_to_renyi),

@@ -26,7 +26,7 @@ RecordList = tuple[tuple[str, ...], ...]
 def least_and_most(spec: JsonTable, *, as_written: bool = False) -> tuple[ExactValue, ExactValue]:
     """The least and the largest Lipschitz constant of a budget over all universes; `as_written` the numbers themselves."""
     if spec["budget"].get("type") == "by-value" and spec["multiverse"].get("type") not in ("one-record", "with-and-without"):
-        raise ValueError("universes of other types are not named by a record")
+        raise UnknownFormula("universes of other types are not named by a record")
     amounts = list(_amounts(spec["budget"], spec["space"]))
     if not as_written and spec["output_divergence"]["type"] == "d-nor":
         amounts = [attrs.evolve(amount, root=True) for amount in amounts]  # rho means sqrt(rho)
@@ -50,13 +50,13 @@ def _amounts(budget: JsonTable, space: JsonTable) -> Iterator[ExactValue]:
     elif kind == "swapping" and "largest_stratum" in budget and not budget.get("rates"):
         yield _swapping(fraction(budget["swap_rate"]), budget["largest_stratum"], budget.get("form", "s23-full"))
     else:
-        raise ValueError(f"a budget of type {kind} is not known here")
+        raise UnknownFormula(f"a budget of type {kind} is not known here")
 
 
 def _by_value(budget: JsonTable, value: str) -> ExactValue:
     rise = product(read(budget["rate"]), read(value))
     if rise is None:
-        raise ValueError("the rate of the budget has no exact product")
+        raise UnknownFormula("the rate of the budget has no exact product")
     return linear([(Fraction(1), read(budget.get("base", 0))), (Fraction(1), rise)])
 
 
@@ -163,7 +163,7 @@ def _fewer(smaller: list[JsonTable], larger: list[JsonTable]) -> bool:
     def one(a: JsonTable, b: JsonTable) -> bool:
         free = a["name"] == b["name"] not in holding and "within" not in a and "within" not in b
         counted = "count" in a and "count" in b and a["count"] <= b["count"]
-        return a == b or (free and (counted or (_size(a) < _size(b) and set(_categories(a)) <= set(_categories(b)))))
+        return a == b or (free and (counted or (_size(a) < _size(b) and set(categories_of(a)) <= set(categories_of(b)))))
 
     return len(smaller) == len(larger) and all(one(a, b) for a, b in zip(smaller, larger, strict=True))
 
@@ -172,7 +172,7 @@ def _size(attribute: JsonTable) -> int:
     return int(attribute["count"]) if "count" in attribute else len(attribute["categories"])
 
 
-def _categories(attribute: JsonTable) -> list[str]:
+def categories_of(attribute: JsonTable) -> list[str]:
     return list(attribute["categories"]) if "categories" in attribute else [str(i) for i in range(attribute["count"])]
 
 
@@ -222,7 +222,7 @@ def _narrowing(marginal: JsonTable, space: JsonTable) -> dict[str, list[str]]:
 
 
 def _is_whole(named: list[str], attribute: JsonTable | None) -> bool:
-    return attribute is not None and len(set(named)) == _size(attribute) and set(named) == set(_categories(attribute))
+    return attribute is not None and len(set(named)) == _size(attribute) and set(named) == set(categories_of(attribute))
 
 
 def _all_attributes(space: JsonTable) -> list[JsonTable]:
@@ -246,7 +246,7 @@ def _in_parts(wanted: JsonTable, marginals: list[JsonTable], space: JsonTable) -
     tables = {a["name"]: a for a in _all_attributes(space)}
     for name in {a for other in marginals for a in _where(other)} & set(tables):
         groups = {frozenset(_where(other)[name]) for other in marginals if name in _where(other)}
-        whole = frozenset(where.get(name) or _categories(tables[name]))
+        whole = frozenset(where.get(name) or categories_of(tables[name]))
         for count in range(2, len(groups) + 1):
             for chosen in itertools.combinations(groups, count):
                 if sum(map(len, chosen)) == len(whole) and frozenset().union(*chosen) == whole:
@@ -274,7 +274,7 @@ def compared_pairs(spec: JsonTable) -> Iterator[tuple[Any, Any, ExactValue]]:
             (*pair, of_universe(spec, None)) for x in multiverse["centres"] for pair in _neighbours(_dataset(x), spec["space"])
         )
     else:
-        raise ValueError(f"universes of type {kind} are not listed here")
+        raise UnknownFormula(f"universes of type {kind} are not listed here")
 
 
 def _adds_records(multiverse: JsonTable, space: JsonTable) -> bool:
@@ -284,7 +284,7 @@ def _adds_records(multiverse: JsonTable, space: JsonTable) -> bool:
 
 def _neighbours(centre: RecordList, space: JsonTable) -> Iterator[tuple[RecordList, RecordList]]:
     """The centre with each dataset that has one record more or less."""
-    for kind in itertools.product(*(_categories(a) for a in space["attributes"])):
+    for kind in itertools.product(*(categories_of(a) for a in space["attributes"])):
         if kind in centre and len(centre) > space.get("least", 0):
             less = list(centre)
             less.remove(kind)
@@ -336,7 +336,7 @@ def of_universe(spec: JsonTable, label: Any, record: tuple[str, ...] | None = No
         return attrs.evolve(amount, root=True) if spec["output_divergence"]["type"] == "d-nor" else amount
     least, most = least_and_most({**spec, "budget": budget})
     if not at_most(most, least):
-        raise ValueError("the budget of one universe is not one number")
+        raise UnknownFormula("the budget of one universe is not one number")
     return least
 
 

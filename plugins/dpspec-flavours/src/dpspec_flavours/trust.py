@@ -48,6 +48,7 @@ from dpspec.plugin import (
     is_a,
     laws,
     ln,
+    sorting,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws, NearbyDataset
 from dpspec_flavours.networks.blowfish import Policy
@@ -56,26 +57,6 @@ from dpspec_flavours.standards import between_neighbours, common
 
 def _nameless(reports: Any) -> Hashable:
     return tuple(sorted(reports, key=repr))
-
-
-def _is_dataset(outcome: Hashable, space: DatasetSpace) -> bool:
-    try:
-        space.dataset(outcome)
-    except errors.DpspecError:
-        return False
-    return True
-
-
-def _sorted_by_text(table: Table) -> Table:
-    import numpy as np
-
-    def ranks(attribute: Attribute) -> Any:
-        used, places = np.unique(table.codes[attribute.name], return_inverse=True)
-        by_text = sorted(range(len(used)), key=lambda place: repr(attribute.category(int(used[place]))))
-        return np.argsort(np.array(by_text, dtype=np.int64))[places]
-
-    order = np.lexsort([ranks(attribute) for attribute in reversed(table.attributes)])
-    return Table(attributes=table.attributes, codes={name: codes[order] for name, codes in table.codes.items()})
 
 
 @define
@@ -136,7 +117,7 @@ class Shuffled(Mechanism):
             return all(len(cast("tuple[Hashable, ...]", outcome)) == records for outcome in outcomes)
         made = self._made(space)
         by_record = made is not None and [type(view) for view in made.views] == [grammar.Report]
-        return by_record or all(_is_dataset(outcome, space) for outcome in outcomes)
+        return by_record or all(blocks.is_dataset(outcome, space) for outcome in outcomes)
 
     def _view(self, space: DatasetSpace) -> grammar.Report | None:
         """How each record is answered for, where the mechanism says that it is made of nothing else."""
@@ -166,7 +147,7 @@ class Shuffled(Mechanism):
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The reports sorted by their texts, as the law lists them: the data determine no more than in a random order."""
         self.check(space)
-        return _sorted_by_text(self.mechanism.release(table, space, source))
+        return sorting.sorted_records(self.mechanism.release(table, space, source), key=repr)
 
     @classmethod
     def examples(cls) -> Iterable[tuple[Shuffled, DatasetSpace]]:

@@ -39,6 +39,7 @@ from dpspec.plugin import (
     late_module,
     laws,
     params,
+    sorting,
     spend,
     tables,
     workers,
@@ -445,10 +446,10 @@ class BoundedContributions(Mechanism):
 
     def _left(self, members: Table, owner: AnyIntegers) -> Mask:
         """The rows that are left: the first of each owner in the order of the categories' names, as in the law."""
-        ranks = [_ranks(a)[members.codes[a.name]] for a in members.attributes]
-        order = np.lexsort((*ranks[::-1], owner))
+        ranks = {a.name: sorting.ranks(a, members.codes[a.name]) for a in members.attributes}
+        order = np.lexsort((*reversed(ranks.values()), owner))
         if self.in_cell is not None:
-            inner = [_ranks(members.attribute(name))[members.codes[name]] for name in self.by if name in members.codes]
+            inner = [ranks[name] for name in self.by if name in ranks]
             order = order[_place_in_run([owner, *inner], order) < self.in_cell]
         if self.most is not None:
             order = order[_place_in_run([owner], order) < self.most]
@@ -607,14 +608,6 @@ def _meeting(known: Dataset, space: DatasetSpace, unit: str, where: Conditions) 
         cell: many for cell, many in Counter(every).items() if all(map(meets, cells.records_of_cell(cell, unit)))
     })
     return space.dataset([cell for cell in every if cell in counts]) if cells.is_sequence else cells.from_counts(counts)
-
-
-def _ranks(attribute: Attribute) -> Integers:
-    """The place of each category in the order of their names."""
-    names = np.asarray(list(attribute.values()))
-    ranks = np.empty(len(names), dtype=np.int64)
-    ranks[np.argsort(names, kind="stable")] = np.arange(len(names))
-    return ranks
 
 
 def _place_in_run(keys: Sequence[AnyIntegers], order: Integers) -> Integers:

@@ -243,3 +243,52 @@ class OutputDivergence(Promising, ABC):
         "__str__": object.__str__,
     }
     _restated = frozenset({"between"})
+
+
+@attrs.frozen
+class EitherOrder(OutputDivergence):
+    """The smaller one of d_Pr(P, Q) and d_Pr(Q, P): what is promised of two datasets whose order is not known.
+
+    Where neither d_X nor d_Pr is symmetric, a promise may compare two datasets in one order alone. That limits tests in both
+    directions: of P(S) <= e^epsilon Q(S) for every event and its complement follows Q(S) <= 1 - e^-epsilon (1 - P(S)).
+
+    Args:
+        of: d_Pr.
+
+    >>> from dpspec.extension import installed
+    >>> from dpspec.laws.law import FiniteLaw
+    >>> one_way = installed().registry.get("output_divergences", "mult-one-way")()
+    >>> str(EitherOrder(one_way).between(FiniteLaw.bernoulli("1/2"), FiniteLaw.bernoulli(1)))
+    'ln(2)'
+    """
+
+    is_symmetric: ClassVar[bool] = True
+
+    of: OutputDivergence
+
+    @property
+    def name(self) -> str:  # type: ignore[override]  # of this class it depends on the divergence
+        return self.of.name
+
+    @property
+    def budget_parameters(self) -> tuple[str, ...]:  # type: ignore[override]
+        return self.of.budget_parameters
+
+    def evaluate(self, pair: Dichotomy, *, precision: int = 64) -> Bracket:
+        forth, back = (self.of.evaluate(way, precision=precision) for way in (pair, pair.reverse()))
+        return Bracket(lower=min(forth.lower, back.lower), upper=min(forth.upper, back.upper))
+
+    def separates_laws(self) -> bool:
+        return self.of.separates_laws()
+
+    def lipschitz(self, parameter: str, value: Number) -> Number:
+        return self.of.lipschitz(parameter, value)
+
+    def budget_for(self, parameter: str, constant: Number) -> Number:
+        return self.of.budget_for(parameter, constant)
+
+    def in_words(self) -> str:
+        return self.of.in_words()
+
+    def __str__(self) -> str:
+        return str(self.of)

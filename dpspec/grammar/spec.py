@@ -29,7 +29,7 @@ from dpspec.base.work import spend
 from dpspec.blocks.budget import Budget, amount_in
 from dpspec.blocks.input_divergence import InputDivergence
 from dpspec.blocks.multiverse import Multiverse, Universe, miniatures, shared_labels
-from dpspec.blocks.output_divergence import OutputDivergence
+from dpspec.blocks.output_divergence import EitherOrder, OutputDivergence
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset, DatasetSpace
 
@@ -104,6 +104,12 @@ class PrivacySpec(Showable):
     def covers_both_orders(self) -> bool:
         """Whether what is promised of x against x' is promised of x' against x, since d_X or d_Pr is symmetric."""
         return self.input_divergence.is_symmetric or self.output_divergence.is_symmetric
+
+    @property
+    def of_unordered_pairs(self) -> PrivacySpec:
+        """What is promised of two datasets whose order is not known: the specification itself, or a weaker one where it does not
+        cover both orders."""
+        return self if self.covers_both_orders else self.replace(output_divergence=EitherOrder(self.output_divergence))
 
     def amount(self, universe: Universe) -> Number:
         """The budget of a universe, in units of its parameter.

@@ -340,8 +340,9 @@ def audience_data(
         paragraphs[:0] = [] if public else [how, promise(found)]
     else:
         try:
-            step = nearest(spec)
-            numbers = _numbers(spec, step.candidates.bound)
+            unordered = spec.of_unordered_pairs
+            step = nearest(unordered)
+            numbers = _numbers(unordered, step.candidates.bound)
         except DpspecError:  # why is for those who judge a file: `risk` says so, with the option to give
             if not public:
                 raise

@@ -77,7 +77,7 @@ def curve_subject(document: SpecDocument, distance: NumberLike | None = None, ve
     Raises:
         ParameterError: for a distance that is no positive number.
     """
-    spec = document.spec
+    spec = document.spec.of_unordered_pairs
     name = document.id if len(document.id) <= _MOST_LETTERS else document.id[: _MOST_LETTERS - 1] + "\N{HORIZONTAL ELLIPSIS}"
     asked = None if distance is None else number(distance, "distance")
     reason = spec.budget.unpublished() or ""

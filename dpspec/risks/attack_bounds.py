@@ -15,7 +15,7 @@ import attrs
 from flint import arb, ctx
 
 from dpspec.base.errors import NoFormulaError, ParameterError
-from dpspec.base.exact import INFINITY, Bracket, Number, NumberLike, rational
+from dpspec.base.exact import Bracket, Number, NumberLike, rational
 from dpspec.base.log_linear import ball, dyadic
 from dpspec.base.memo import memoize
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -60,14 +60,14 @@ def allowed_power(divergence: OutputDivergence, bound: Number, level: NumberLike
 def power_at_step(spec: PrivacySpec, constant: Number, level: NumberLike) -> Bracket:
     """The largest power at a level of a test between two datasets, where one is at distance 1 from the other, in either order.
 
-    Where neither d_X nor d_Pr is symmetric, the way back may be promised nothing: what decides is then any power up to 1.
+    Where neither d_X nor d_Pr is symmetric, the two may be compared in one order alone, and either of them may be the truth.
 
     Args:
         spec: the specification.
         constant: the Lipschitz constant of their universe.
         level: as in `allowed_power`.
     """
-    return allowed_power(spec.output_divergence, constant if spec.covers_both_orders else INFINITY, level)
+    return allowed_power(spec.of_unordered_pairs.output_divergence, constant, level)
 
 
 def _stated(divergence: OutputDivergence, bound: Number, level: Fraction) -> tuple[Fraction, Fraction] | None:

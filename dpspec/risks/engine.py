@@ -132,7 +132,8 @@ def risk(spec: PrivacySpec, attacker: AttackerModel, mechanism: Mechanism | None
     Either side alone may stay open, because no formula is known or there is too much to list; the report then says why.
     """
     check_declared(spec)
-    sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", partial(attacker.worst_case, spec))]
+    worst = partial(attacker.worst_case, spec.of_unordered_pairs)
+    sides: list[tuple[str, Callable[[], tuple[RiskStatement, ...]]]] = [("worst case", worst)]
     if mechanism is not None:
         mechanism.check(spec.space)
         sides.append(("mechanism", partial(attacker.under, mechanism, spec)))

@@ -1,22 +1,29 @@
 """The largest power that a divergence allows: attained by two laws within the bound in both orders, and by none above."""
 
+import itertools
 from fractions import Fraction
 from typing import ClassVar
 
 import attrs
 import pytest
+from dpspec_attackers.full_knowledge import StrongestAttacker
+from dpspec_attackers.tester import FrequentistTester
 from dpspec_deployments.catalogue import power_of
 from dpspec_divergences import DNor, FDivergence, Mult, Renyi
 
 from dpspec.api import build
 from dpspec.base.errors import NoFormulaError
 from dpspec.base.exact import Bracket, ln, number
+from dpspec.base.words import Word
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.comparison.ablation import ablate
 from dpspec.laws.dichotomy import Dichotomy
 from dpspec.laws.law import FiniteLaw
 from dpspec.laws.trade_off import largest_power
+from dpspec.report.audience import audience_data
+from dpspec.risks import risk
 from dpspec.risks.attack_bounds import allowed_excess, allowed_power, power_at_step
+from dpspec.verifier.standing import Standing
 
 
 @attrs.frozen
@@ -76,16 +83,18 @@ def test_the_order_that_binds_may_be_the_second() -> None:
     assert allowed_excess(OneWay(), ln(2), Bracket.exactly(Fraction(3, 2))).upper <= number("3/4") + number(STEP)
 
 
-def test_a_promise_in_one_direction_limits_no_test_in_the_other() -> None:
+ONE_SIDED = {
+    "space": {"type": "records", "most": 2, "attributes": [{"name": "kind", "categories": ["open", "secret"]}]},
+    "input_divergence": {"type": "one-sided", "attribute": "kind", "sensitive": ["secret"]},
+    "output_divergence": {"type": "mult-one-way"},
+    "budget": {"epsilon": "ln(3)"},
+    "mechanism": {"type": "open-sample", "attribute": "kind", "sensitive": ["secret"], "keep_probability": "2/3"},
+}
+
+
+def test_a_promise_in_one_direction_limits_a_test_in_the_other_less() -> None:
     """A sample of the open records: one that is left out is never seen, and one that takes the place of a secret one may be."""
-    blocks = {
-        "space": {"type": "records", "most": 2, "attributes": [{"name": "kind", "categories": ["open", "secret"]}]},
-        "input_divergence": {"type": "one-sided", "attribute": "kind", "sensitive": ["secret"]},
-        "output_divergence": {"type": "mult-one-way"},
-        "budget": {"epsilon": "ln(3)"},
-        "mechanism": {"type": "open-sample", "attribute": "kind", "sensitive": ["secret"], "keep_probability": "2/3"},
-    }
-    found = build(**blocks)
+    found = build(**ONE_SIDED)
     own = found.mechanism
     assert own is not None
     pair = own.law((("open",),), found.spec.space).against(own.law((("secret",),), found.spec.space))
@@ -94,3 +103,21 @@ def test_a_promise_in_one_direction_limits_no_test_in_the_other() -> None:
     assert all(value is not None and value.upper >= most for value in stated)
     both = found.spec.replace(output_divergence=Mult())
     assert power_at_step(both, ln(3), "1/20") == allowed_power(Mult(), ln(3), "1/20")
+
+
+def test_a_promise_in_one_direction_limits_all_but_posterior_odds() -> None:
+    """It was said to set no limit. All (p, q) of a grid with P(S) <= 3 Q(S) for an event and its complement are within it."""
+    found = build(**ONE_SIDED)
+    grid = [Fraction(n, 60) for n in range(61)]
+    allowed = [(p, q) for p, q in itertools.product(grid, repeat=2) if p <= 3 * q and 1 - p <= 3 * (1 - q)]
+    ways = [*allowed, *((q, p) for p, q in allowed)]
+    power, most = power_at_step(found.spec, ln(3), "1/20"), Fraction(41, 60)
+    assert max(p for p, q in ways if q == Fraction(1, 20)) <= most <= power.upper.as_fraction() <= most + STEP
+    rows = {(row.quantity, dict(row.at).get("factor")): row for row in risk(found.spec, StrongestAttacker(factors=["6"])).rows}
+    (grown,) = rows["probability that belief in the truth grows by the factor", "6"].worst
+    most = Fraction(12, 17)
+    assert max(p for p, q in ways if p >= 6 * q) <= most <= grown.value.upper.as_fraction() <= most + STEP
+    assert rows["posterior odds by prior odds", None].worst[0].is_vacuous
+    assert [row.worst[0].value for row in risk(found.spec, FrequentistTester(levels=["1/20"])).rows] == [power]
+    sentences = " ".join(audience_data(found, "public", Standing(word=Word.VERIFIED, reason="of the test"))["sentences"])
+    assert "they find it in at most 69 of 100 cases" in sentences

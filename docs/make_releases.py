@@ -111,7 +111,7 @@ def _head(sample: Sample, told: Mapping[str, Any]) -> Iterable[str]:
     yield "## Invariants\n\nAsked of the table before and after the swap, by code that does not know the mechanism.\n"
     yield "| invariant | cells | |\n|---|---|---|"
     for held in told["invariants"]:
-        yield f"| {held['invariant']} | {held['cells']:,} | {'held' if held['held'] else 'cannot be asked'} |"
+        yield f"| {held['invariant']} | {held['cells']:,} | {'held' if held['held'] else held['reason']} |"
 
 
 def _mechanism(told: Mapping[str, Any], confidential: Mapping[str, Any]) -> Iterable[str]:

@@ -17,9 +17,9 @@ from dpspec.base.errors import TO_ITS_AUTHOR, DpspecError, PluginContractError, 
 from dpspec.base.params import Items, Registered, define
 from dpspec.base.promises import Promising
 from dpspec.blocks.invariant import Invariant, Marginal
-from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.parts import smallest_datasets
-from dpspec.blocks.space import Attribute, Dataset, DatasetSpace
+from dpspec.blocks.multiverse import LevelSets, seen_to_fix
+from dpspec.blocks.parts import own_attributes, smallest_datasets
+from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace
 from dpspec.grammar.spec import PrivacySpec
 
 if TYPE_CHECKING:
@@ -435,6 +435,51 @@ def _states_of_release(mechanism: Mechanism, name: str) -> bool:
         if not {"release", "run"}.isdisjoint(vars(cls)):
             return False
     return False
+
+
+@runtime_checkable
+class KeepsInvariants(Protocol):
+    """A mechanism whose released records have the invariants of its table for every draw, and that states which; optional.
+
+    It is for invariants that are no multisets of records seen through some columns: those are stated by `Mechanism.keeps`.
+    """
+
+    def kept_invariants(self, space: DatasetSpace) -> tuple[Invariant, ...]:
+        """The invariants whose values each release has from its table."""
+
+
+def keeps_invariant(mechanism: Mechanism, invariant: Invariant, space: DatasetSpace, unit: str) -> bool:
+    """Whether a mechanism states that its released records have the value that an invariant has on its table.
+
+    The universes of a claim say where protection is promised. That the release lies in the universe of its table is another
+    statement: randomised response satisfies claims within invariants and keeps none of them.
+
+    Args:
+        mechanism: the mechanism.
+        invariant: the invariant.
+        space: the dataset space.
+        unit: what a record of its tables is.
+
+    >>> from dpspec.blocks.records import UnorderedRecords
+    >>> from dpspec.laws.law import FiniteLaw
+    >>> class Shuffled(Mechanism):
+    ...     name = "shuffled-names"
+    ...     def law(self, dataset, space):
+    ...         return FiniteLaw.point(dataset)
+    ...     def keeps(self, columns):
+    ...         return (Kept(attributes=("age",)),)
+    >>> people = UnorderedRecords(attributes=(Attribute(name="age", count=90), Attribute(name="name", count=9)))
+    >>> [keeps_invariant(Shuffled(), Marginal(attributes=(name,)), people, "person") for name in ("age", "name")]
+    [True, False]
+    """
+    own = tuple(a.name for a in own_attributes(space, unit) if a.name != MEMBERS)
+    stated = list(mechanism.kept_invariants(space)) if isinstance(mechanism, KeepsInvariants) else []
+    for kept in mechanism.keeps(own):
+        stated.append(Marginal(attributes=kept.attributes, unit=unit))
+        if kept.members and len(space.units) > 1 and unit == space.units[0]:
+            inner = (a.name for a in own_attributes(space, space.units[1]))
+            stated.append(Marginal(attributes=(*kept.attributes, *inner), unit=space.units[1]))
+    return seen_to_fix(stated, invariant, space) is not None
 
 
 @runtime_checkable

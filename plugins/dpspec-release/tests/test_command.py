@@ -26,7 +26,7 @@ from dpspec import installed
 from dpspec.api import read
 from dpspec.base.errors import PluginContractError, RefutedReleaseError, ReleaseError, UnverifiedReleaseError
 from dpspec.base.words import Word
-from dpspec.grammar.mechanism import Mechanism
+from dpspec.grammar.mechanism import Kept, Mechanism
 from dpspec.specfile.table_input import WARNING
 from dpspec.verifier.standing import Standing, standing
 
@@ -301,10 +301,13 @@ def test_a_mechanism_without_a_sampler_is_refused(run, tmp_path):
 
 
 class Breaking(Mechanism):
-    """Changes one record's county."""
+    """Changes one record's county, and states that it does not."""
 
     name = "breaking"
     unit = "household"
+
+    def keeps(self, columns):
+        return (Kept(attributes=("tenure", "county")),)
 
     def law(self, dataset, space):
         raise NotImplementedError

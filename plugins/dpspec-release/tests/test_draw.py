@@ -15,7 +15,7 @@ from dpspec_release.write import write_utility
 from rich.console import Console
 
 import dpspec as dp
-from dpspec import installed
+from dpspec import grammar, installed
 from dpspec.base.errors import DpspecError, PluginContractError, ReleaseError, TableError
 from dpspec.grammar.tables import Table
 from tests.swaps import compositions, drawn, given, spec
@@ -66,10 +66,68 @@ def test_new_identifiers_tell_nothing_about_the_old_order(tmp_path):
     assert persons == sorted(persons, key=lambda p: (int(p[0]), p[1], int(p[2])))
 
 
-def test_an_invariant_of_persons_that_does_not_hold_is_found(tmp_path):
+PERSONS = '"block", "age"'
+
+
+def test_an_invariant_of_persons_that_does_not_hold_is_found(tmp_path, monkeypatch):
+    """The mechanism states that it keeps it."""
+
+    def stated(mechanism, invariant, space, unit):
+        return True
+
+    monkeypatch.setattr(grammar, "keeps_invariant", stated)
     with pytest.raises(PluginContractError, match="does not hold the invariant person by block x age"):
-        drawn(spec(tmp_path, rate="1", persons='"block", "age"'), given(tmp_path), tmp_path / "out", seed=1)
+        drawn(spec(tmp_path, rate="1", persons=PERSONS), given(tmp_path), tmp_path / "out", seed=1)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_invariant_that_the_mechanism_does_not_state_is_not_compared(tmp_path, capsys):
+    """A claim states by its invariants where protection is promised. That the release keeps them is another statement."""
+    release, report = drawn(spec(tmp_path, rate="1", persons=PERSONS), given(tmp_path), tmp_path / "out", seed=1)
+    assert [held.cells is not None for held in release.held] == [True, False]
+    reason = "the mechanism does not state that it keeps it"
+    assert report["invariants"][1] == {"invariant": "person by block x age", "cells": None, "held": None, "reason": reason}
+    Console(width=300).print(*released(report, "out"))
+    assert f"person by block x age: not compared: {reason}" in capsys.readouterr().out
+
+
+MICRODATA = """\
+schema = 1
+id = "microdata"
+title = "A mechanism that releases records, about which something is published"
+[space]
+type = "{space}"
+attributes = [{{ name = "age", count = 4 }}, {{ name = "sex", categories = ["f", "m"] }}]
+[multiverse]
+invariants = [{{ type = "marginal", attributes = ["age"] }}, {{ type = "marginal", attributes = [] }}]
+[input_divergence]
+type = "{distance}"
+[output_divergence]
+type = "mult"
+[budget]
+epsilon = "{epsilon}"
+[mechanism]
+{mechanism}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "epsilon", "cells"),
+    [
+        ('type = "top-coding"\ncolumn = "age"\ntop = "1"', "inf", [None, 1]),
+        ('type = "coarsening"\ndropped = ["sex"]', "inf", [4, 1]),
+        ('type = "k-ary-response"\nepsilon = "ln(2)"\nattribute = "age"', "ln(2)", [None, 1]),
+    ],
+)
+def test_a_mechanism_that_keeps_no_invariant_is_released_within_them(tmp_path, mechanism, epsilon, cells):
+    """It was refused as a fault of the plugin, whose law does not have to stay in the universe of its table."""
+    path, table = tmp_path / "a.dpspec.toml", tmp_path / "in.csv"
+    space, distance = ("records", "hamming") if epsilon == "inf" else ("ordered-records", "hamming-ordered")
+    text = MICRODATA.format(mechanism=mechanism, epsilon=epsilon, space=space, distance=distance)
+    path.write_text(text, encoding="utf-8")
+    table.write_text("age,sex\n" + "".join(f"{n % 7 % 4},{'fm'[n % 5 % 2]}\n" for n in range(60)), encoding="utf-8")
+    _, report = drawn(path, table, tmp_path / "out", seed=3)
+    assert [one["cells"] for one in report["invariants"]] == cells
 
 
 # --- the ends ------------------------------------------------------------------------------------

@@ -289,6 +289,10 @@ class Topdown(TopdownNoise):
         noise = super().structure(space)
         return None if noise is None else attrs.evolve(noise, reads=self.invariants)
 
+    def kept_invariants(self, space: DatasetSpace) -> tuple[Invariant, ...]:
+        """c, of the microdata that are released."""
+        return self.invariants
+
     def constraints(self, space: DatasetSpace) -> tuple[tuple[int, ...], ...]:
         """The rows of c over the cells of the space."""
         return tuple(row for invariant in self.invariants for row in constraint_rows(invariant, space))

@@ -11,7 +11,8 @@ A release is written to two folders, a public one, and next to it a confidential
         placed.json       what releases have placed in the public folder: these files, and no others, may go
         utility.*         comparisons with the confidential table
 
-The invariants of a release are evaluated on the tables before and after by code that is independent of the mechanism.
+The invariants of a claim state where protection is promised, and not what is released: those that the mechanism states that it
+keeps are evaluated on the tables before and after, by code that is independent of the mechanism.
 """
 
 from __future__ import annotations
@@ -296,24 +297,31 @@ class Held:
 
     Args:
         invariant: the invariant in words.
-        cells: the number of compared counts; None when it cannot be evaluated on the table, or only by a digest.
+        cells: the number of compared counts; None when they are not compared, or only by a digest.
         by_digest: whether it was compared by a digest of all records (`KeptDigest`), which counts no cells.
+        reason: why it was not compared; empty where it was.
     """
 
     invariant: str
-    cells: int | None
+    cells: int | None = None
     by_digest: bool = False
+    reason: str = ""
 
     def data(self) -> dict[str, Any]:
         """The entry of the report; an invariant that does not hold is never reported, but refused."""
-        evaluated = self.by_digest or self.cells is not None
-        return {"invariant": self.invariant, "cells": self.cells, "held": True if evaluated else None}
+        found = {"invariant": self.invariant, "cells": self.cells, "held": None if self.reason else True}
+        return {**found, "reason": self.reason} if self.reason else found
+
+
+UNSTATED = "the mechanism does not state that it keeps it"
+UNANSWERED = "it cannot be evaluated on these tables"
 
 
 def held(invariant: Invariant, before: Countable, after: Countable, unit: str, mechanism: str) -> Held:
     """Compare the counts of a marginal before and after; other invariants cannot be evaluated on a table.
 
     Args:
+        invariant: one that the mechanism states that it keeps.
         unit: the unit of the tables' records.
 
     Raises:
@@ -323,7 +331,7 @@ def held(invariant: Invariant, before: Countable, after: Countable, unit: str, m
     counted = None if answers.has_numbers(after) else invariant.as_marginal()
     tables = None if counted is None else [_of_unit(table, counted.unit, unit) for table in (before, after)]
     if counted is None or tables is None or not all(_can_answer(counted, table) for table in tables):
-        return Held(invariant=str(invariant), cells=None)
+        return Held(invariant=str(invariant), reason=UNANSWERED)
     cells, broken = compared(counted, *(table for table in tables if table is not None))
     if broken:
         raise PluginContractError(
@@ -617,9 +625,12 @@ def _checked_mechanism(document: SpecDocument) -> Mechanism:
 
 def _all_held(release: Release, unit: str, by_digest: Sequence[Marginal]) -> Iterator[Held]:
     """The checks of all invariants; of those that were compared by digests, as the table was written."""
-    for invariant in release.document.spec.multiverse.induced_by() or ():
-        if invariant.as_marginal() in by_digest:
-            yield Held(invariant=str(invariant), cells=None, by_digest=True)
+    spec = release.document.spec
+    for invariant in spec.multiverse.induced_by() or ():
+        if not grammar.keeps_invariant(release.mechanism, invariant, spec.space, unit):
+            yield Held(invariant=str(invariant), reason=UNSTATED)
+        elif invariant.as_marginal() in by_digest:
+            yield Held(invariant=str(invariant), by_digest=True)
         else:
             yield held(invariant, release.given, release.main, unit, release.mechanism.name)
 
@@ -783,7 +794,7 @@ def counts_wanted(
     if spec.multiverse.induced_by() is None:
         return None
     read: tuple[Marginal, ...] | None = ()
-    asked = _of_invariants(spec)
+    asked = _kept_invariants(mechanism, spec, unit)
     if not grammar.releases_records(mechanism):
         read = grammar.counts_read(mechanism, attributes, spec.space)
         asked += _views(mechanism, spec)
@@ -933,16 +944,17 @@ def _sorting_plan(  # noqa: PLR0917 - one run with all that it needs
         return None
     duckdb()
     columns = attributes + tuple(a for one in sources[1:] for a in one.attributes)
-    known = _evaluated(spec, (unit,), attributes)
-    inside = _evaluated(spec, [one for one in spec.space.units[:2] if one != unit], columns) if len(sources) > 1 else ()
+    held = _kept_invariants(mechanism, spec, unit)
+    known = _evaluated(held, (unit,), attributes)
+    inside = _evaluated(held, [one for one in spec.space.units[:2] if one != unit], columns) if len(sources) > 1 else ()
     large = tuple(
         one for one in (*known, *inside) if not one.where and memory_of_counts([one], columns) > 8 * MOST_CELLS
     )  # fmt: skip
     invariants, of_persons = (tuple(one for one in tables if one not in large) for tables in (known, inside))
     counted = (*invariants, *counts_exposing(spec, attributes, MOST_KINDS))
-    held = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + len(sources) * memory_of_batches(len(columns))
-    held += grammar.memory_of_run(mechanism, sum(map(_most_records, sources)), spec.space)
-    needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + memory_of_counts(of_persons, columns)) + held
+    pieces = max(workers.parts, 1) * sorting.memory_of_piece(attributes) + len(sources) * memory_of_batches(len(columns))
+    pieces += grammar.memory_of_run(mechanism, sum(map(_most_records, sources)), spec.space)
+    needed = MEMORY_OF_PROCESS + 2 * (memory_of_counts(counted, attributes) + memory_of_counts(of_persons, columns)) + pieces
     if needed + LEAST > allowed:
         raise _too_large(allowed, needed + LEAST, "sorting the table takes", "release fewer columns")
     strata = Marginal(attributes=mechanism.exchanged_values()[1]) if isinstance(mechanism, grammar.ExchangesValues) else None
@@ -961,10 +973,10 @@ def _can_sort(mechanism: Mechanism, sources: Sequence[TableSource]) -> bool:
     return grammar.releases_households_sorted(mechanism) and next(stated, None) is None
 
 
-def _evaluated(spec: PrivacySpec, units: Iterable[str], attributes: Sequence[Attribute]) -> tuple[Marginal, ...]:
-    """The invariants that are tables of counts of these units, in these columns."""
+def _evaluated(held: Iterable[Marginal], units: Iterable[str], attributes: Sequence[Attribute]) -> tuple[Marginal, ...]:
+    """The tables of counts of these units, in these columns."""
     names = {a.name for a in attributes}
-    return tuple(one for one in _of_invariants(spec) if one.unit in [*units] and one.mentions().keys() <= names)
+    return tuple(one for one in held if one.unit in [*units] and one.mentions().keys() <= names)
 
 
 def _plan_for_cells(  # noqa: PLR0917 - one run with all that it needs
@@ -1088,10 +1100,15 @@ def _by_sorting(  # noqa: PLR0917 - one run with all that it needs
         raise _unwritable(paths[0].parent, problem) from None
 
 
-def _of_invariants(spec: PrivacySpec) -> list[Marginal]:
-    """The invariants that are tables of counts."""
-    found = (invariant.as_marginal() for invariant in spec.multiverse.induced_by() or ())
-    return [one for one in found if one is not None]
+def _kept_invariants(mechanism: Mechanism, spec: PrivacySpec, unit: str) -> list[Marginal]:
+    """The invariants of a claim that are tables of counts and that the mechanism states that it keeps.
+
+    Args:
+        unit: what a record of the table is.
+    """
+    held = spec.multiverse.induced_by() or ()
+    stated = (one for one in held if grammar.keeps_invariant(mechanism, one, spec.space, unit))
+    return [counted for one in stated if (counted := one.as_marginal()) is not None]
 
 
 def _within(
@@ -1187,7 +1204,7 @@ def _in_batches(  # noqa: PLR0917 - one run with all that it needs
     read: Iterable[Table] = [given] if isinstance(given, Table) else []
     if source is not None and not isinstance(given, Table):
         read = source.batches(lambda rows: options.progress(rows, len(given)))
-    asked = [one for one in _of_invariants(document.spec) if one.unit == unit]
+    asked = [one for one in _kept_invariants(mechanism, document.spec, unit) if one.unit == unit]
     try:
         private_folder(path.parent)
         path.touch(mode=0o600)
@@ -1219,7 +1236,7 @@ def _main_written(  # noqa: PLR0917 - one table with all that says how it is wri
     if output.tables or mechanism.keeps(tuple(a.name for a in given.attributes)):
         return output.with_main_held(), ()
     (name, main), *others = output.streams.items()
-    asked = [one for one in _of_invariants(spec) if one.unit == unit]
+    asked = [one for one in _kept_invariants(mechanism, spec, unit) if one.unit == unit]
     try:
         private_folder(path.parent)
         file = path.with_stem(name)

@@ -35,9 +35,9 @@ def released(data: Mapping[str, Any], directory: str, *, verbose: bool = False) 
     rows.add_row(Text("random", FAINT), data["randomness"])
     for held in data["invariants"]:
         cells = held["cells"]
-        answer = "cannot be asked of this table" if cells is None else f"holds in all {count(cells, 'cell')}"
-        if held["held"] and cells is None:
-            answer = "holds, by a digest of all records"
+        answer = "holds, by a digest of all records" if cells is None else f"holds in all {count(cells, 'cell')}"
+        if not held["held"]:
+            answer = f"not compared: {held.get('reason', 'it cannot be evaluated')}"  # reports of earlier versions have none
         rows.add_row(Text("invariant", FAINT), f"{held['invariant']}: {answer}")
     if data["invariants"] and "exposure" in data:  # reports of earlier versions have none
         rows.add_row(Text("exposed", FAINT), data["exposure"]["note"])

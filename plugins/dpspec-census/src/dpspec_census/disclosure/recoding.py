@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
-from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, blocks, define, params
+from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, blocks, define, grammar, params
 from dpspec_census.disclosure.tables import (
     Deterministic,
     RecodingGapError,
@@ -56,6 +56,10 @@ class Recoded(Deterministic):
     def coarse(self, space: DatasetSpace) -> Mapping[str, Coarse]:
         """The attributes that are recoded."""
 
+    @abstractmethod
+    def recoded(self) -> tuple[str, ...]:
+        """The names of these."""
+
     def left_out(self) -> tuple[str, ...]:
         """The attributes that are not published."""
         return ()
@@ -75,6 +79,11 @@ class Recoded(Deterministic):
         columns = [(place, a, coarse.get(a.name)) for place, a in enumerate(self.attributes(space)) if a.name not in dropped]
         records = space.records(dataset, self.unit)
         return tuple(sorted(tuple(_category(v[place], a, rule) for place, a, rule in columns) for v in records))
+
+    def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
+        """The columns that are neither recoded nor left out."""
+        changed = {*self.recoded(), *self.left_out()}
+        return (grammar.Kept(attributes=tuple(name for name in columns if name not in changed)),)
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The recoded records, sorted as in the law: without the order of the table, and without the members of a record."""
@@ -158,6 +167,9 @@ class Coarsening(Recoded):
     def coarse(self, space: DatasetSpace) -> Mapping[str, Coarse]:
         return {rule.attribute: rule.coarse(self.attribute(rule.attribute, space)) for rule in self.recodings}
 
+    def recoded(self) -> tuple[str, ...]:
+        return tuple(rule.attribute for rule in self.recodings)
+
     def left_out(self) -> tuple[str, ...]:
         return self.dropped
 
@@ -193,6 +205,9 @@ class _EndCoding(Recoded):
     def coarse(self, space: DatasetSpace) -> Mapping[str, Coarse]:
         old = self.attribute(self.column, space)
         return {self.column: Coarse.of(old, self.groups(tuple(old.values())))}
+
+    def recoded(self) -> tuple[str, ...]:
+        return (self.column,)
 
     def _place(self, category: str, known: tuple[str, ...]) -> int:
         if category not in known:

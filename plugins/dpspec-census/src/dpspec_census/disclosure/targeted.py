@@ -257,9 +257,9 @@ class TargetedSwapping(DisclosureControl):
         return BITS * records // 8
 
     def keeps(self, columns: tuple[str, ...]) -> tuple[grammar.Kept, ...]:
-        """All columns but the levels, and each level by itself."""
+        """All columns but the levels, each record with its members; and each level by itself."""
         still = tuple(name for name in columns if name not in self.levels)
-        return (grammar.Kept(attributes=still), *(grammar.Kept(attributes=(name,)) for name in self.levels))
+        return (grammar.Kept(attributes=still, members=True), *(grammar.Kept(attributes=(name,)) for name in self.levels))
 
     @classmethod
     def examples(cls) -> Iterable[tuple[TargetedSwapping, DatasetSpace]]:

@@ -215,6 +215,10 @@ class TopdownByLevels(Mechanism):
         ]
         return grammar.Structure(views=tuple(views), reads=self.invariants)
 
+    def kept_invariants(self, space: DatasetSpace) -> tuple[Invariant, ...]:
+        """c, of the microdata of every unit."""
+        return self.invariants
+
     # --- in miniature ----------------------------------------------------------------------------
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:

@@ -32,7 +32,7 @@ from urllib.parse import unquote, urlsplit
 from dpspec.base.errors import ReleaseError
 from dpspec.base.files import write_bytes
 from dpspec.base.words import JudgedFile, Word
-from dpspec.report.terminal import width
+from dpspec.report.terminal import on_terminal, width
 
 FORMAT = 1
 _LOOK = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
@@ -56,7 +56,7 @@ class ResultCache:
 
     def __init__(self, folder: Path, asked: Mapping[str, object], warn: Callable[[str], object]) -> None:
         look = {name: os.environ.get(name) for name in _LOOK}
-        every = {**asked, **look, "terminal": sys.stdout is not None and sys.stdout.isatty(), "width": width()}
+        every = {**asked, **look, "terminal": on_terminal(), "width": width()}
         self._folder, self._asked, self._warn = folder, sorted((name, repr(value)) for name, value in every.items()), warn
         self.found = 0
         self._written: list[Path] = []

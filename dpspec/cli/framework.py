@@ -18,9 +18,9 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from copy import copy
-from importlib.metadata import EntryPoint
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -32,15 +32,17 @@ from dpspec.base.errors import (
     MissingPackageError,
     OwnFaultError,
     PluginContractError,
+    PluginLoadError,
     UnreadableFileError,
     count,
     harmless_page,
 )
 from dpspec.base.jobs import FEW, in_order, jobs_for
 from dpspec.base.lazy import at
+from dpspec.base.streams import answers, own_answers
 from dpspec.base.words import JudgedFile, Word, worst_code
 from dpspec.cli.library_output import captured, run_in_child
-from dpspec.extension.packages import COMMANDS, SERVERS, contributed, missing_package, plugin_of, renderer
+from dpspec.extension.packages import COMMANDS, SERVERS, Contribution, contributed, missing_package, plugin_of, renderer
 
 if TYPE_CHECKING:
     from dpspec.base.display import Showable
@@ -70,10 +72,10 @@ class OpenGroup(click.Group):
         super().__init__(*args, **extra)
         self._inside = inside
 
-    def _contributed(self) -> Mapping[str, EntryPoint]:
+    def _contributed(self) -> Mapping[str, Contribution]:
         return contributed(f"{COMMANDS}.{self._inside}" if self._inside else COMMANDS)
 
-    def _served(self) -> Mapping[str, EntryPoint]:
+    def _served(self) -> Mapping[str, Contribution]:
         return {} if self._inside else contributed(SERVERS)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -86,9 +88,9 @@ class OpenGroup(click.Group):
             return _traced(own)
         place = self._contributed().get(cmd_name)
         if place is not None:
-            return _traced(_answering(place.load()))
+            return _traced(_answering(_imported(place)))
         place = self._served().get(cmd_name)
-        return None if place is None else place.load()
+        return None if place is None else _imported(place)
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that is named first; one of a first-party package that is not installed names this package."""
@@ -105,6 +107,23 @@ class OpenGroup(click.Group):
         return {name: command for name, command in found.items() if command is not None}
 
 
+def _imported(place: Contribution) -> click.Command:
+    """A contributed command, or one that raises why there is none; what its package prints is no part of an answer or help."""
+    try:
+        with own_answers():
+            command: click.Command = place.load()
+    except PluginLoadError as fault:
+        reason = fault
+
+        def fails(**_: object) -> NoReturn:
+            raise reason
+
+        given = click.Argument(["words"], nargs=-1, type=click.UNPROCESSED)
+        settings = {"ignore_unknown_options": True, "help_option_names": []}
+        return click.Command(None, settings, fails, [given], short_help=str(fault))
+    return command
+
+
 class Face(OpenGroup):
     """The group of commands; turns every error into a message and an exit code."""
 
@@ -115,6 +134,7 @@ class Face(OpenGroup):
         """
         if not standalone_mode:
             return self._run(*args, **extra)
+        _open_streams()
         # What an output has no letter for is written as an escape: a code page, as of a pipe on Windows, has no sign for <=.
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
@@ -138,7 +158,7 @@ class Face(OpenGroup):
         noted = output.summary(whole=_wants_traceback(None) or "--traceback" in given)
         if noted:
             say(noted, err=True)
-        sys.exit(_ended_early(code) if code is None or code < 0 else code)
+        sys.exit(_ended_early(code, output.unfinished) if code is None or code < 0 else code)
 
     def _exit_code(self, *args: Any, **extra: Any) -> int:
         """The exit code of a command, whatever happens in it."""
@@ -193,7 +213,7 @@ class Face(OpenGroup):
 
 
 def _traced(command: click.Command) -> click.Command:
-    """A command with ``--traceback``; a group has it at its commands."""
+    """A command with ``--traceback``, whose answer has nothing in it that other code prints; of a group each of its commands."""
     if isinstance(command, OpenGroup) or any(one.name == "traceback" for one in command.params):
         return command
     if isinstance(command, click.Group):
@@ -206,6 +226,14 @@ def _traced(command: click.Command) -> click.Command:
     words = "Show the Python traceback of an error. Text from libraries may quote data."
     option = click.Option(["--traceback"], is_flag=True, expose_value=False, is_eager=True, callback=remember, help=words)
     command.params = [*command.params, option]
+    run = command.callback
+    if run is not None:
+
+        def answer(*args: Any, **given: Any) -> Any:
+            with own_answers():
+                return run(*args, **given)
+
+        command.callback = wraps(run)(answer)
     return command
 
 
@@ -251,21 +279,47 @@ def _answering(given: click.Command) -> click.Command:
     return jobs_option(command) if "jobs" in inspect.signature(ask).parameters else command
 
 
-def _ended_early(code: int | None) -> int:
-    """The exit code of a command whose process was ended by a signal, of which this is the negative number, or by itself."""
+_FROM_OUTSIDE = {
+    getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE") if hasattr(signal, name)
+}  # fmt: skip
+"""Signals that end a command, and are no fault."""
+
+
+def _ended_early(code: int | None, unfinished: str) -> int:
+    """The exit code of a command whose process was ended by a signal, of which this is the negative number, or by itself.
+
+    Args:
+        code: the negative number; None where it ended itself.
+        unfinished: whose code was being loaded then; empty for none.
+    """
+    if unfinished and (code is None or -code not in _FROM_OUTSIDE):
+        rule = "did not end" if code is not None and -code == getattr(signal, "SIGPROF", 0) else "ended the process"
+        return _report(None, PluginLoadError(unfinished, f"{rule} while it was loaded", "correct or uninstall it"))
     if code is None:
         rule, advice = "ended the process before the command did", "a library or a plugin did so: run the command without it"
         return _report(None, LibraryError("library", rule, advice))
     name = signal.Signals(-code).name if -code in {*signal.Signals} else f"signal {-code}"
-    if name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT", "SIGPIPE"):
+    if -code in _FROM_OUTSIDE:
         return 128 - code
     cause = "the system, or a library that ran out of memory" if name == "SIGKILL" else "a library"
     return _report(None, LibraryError("library", f"ended the process ({name})", f"{cause} did so: check the file, or make room"))
 
 
+def _open_streams() -> None:
+    """Open the standard descriptors that are closed: a file with such a number would take what libraries write."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free
+    if sys.stderr is None:
+        sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+
+
 def say(text: str, *, err: bool = False, nl: bool = True) -> None:
     """Print a text, the only way in which a command does: whatever is in it, nothing of it is a command to the terminal."""
-    click.echo(harmless_page(text), err=err, nl=nl)
+    if err or answers() is not None:
+        click.echo(harmless_page(text), None if err else answers(), nl, err)
 
 
 def warn_of_parts(documents: Sequence[SpecDocument], what: str) -> None:

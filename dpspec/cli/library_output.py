@@ -3,7 +3,8 @@
 A library that panics, or an allocator that runs out of memory, writes hundreds or thousands of lines to file descriptor 2. They
 may quote cells of a table, which are confidential, and control codes. A solver that writes a line to descriptor 1 makes an answer
 in JSON unreadable. Here both descriptors lead into a pipe of which the beginning is kept and the rest is counted, while answers
-and messages of dpspec itself go to the terminal by copies of the descriptors.
+and messages of dpspec itself go to the terminal by copies of the descriptors. What other code prints by `sys.stdout` while a
+command runs goes into the pipe as well (`dpspec.base.streams`).
 
 A command runs in a child process, which sends its exit code. Code of others that ends the child before, by an abort or by
 `os._exit(0)`, does not decide how the command ends: this process reports it.
@@ -15,6 +16,7 @@ import atexit
 import contextlib
 import gc
 import io
+import mmap
 import os
 import re
 import signal
@@ -25,7 +27,9 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
+from dpspec.base import streams
 from dpspec.base.errors import count, harmless
+from dpspec.base.time_limits import NOTE, Note, unfinished
 
 KEPT = 1 << 14
 """Bytes that are kept of what is written."""
@@ -45,10 +49,14 @@ class LibraryOutput:
     Args:
         begins: its first bytes.
         lines: how many lines there were.
+
+    Attributes:
+        unfinished: whose code was being loaded when the process ended; empty for none.
     """
 
     def __init__(self, begins: bytes = b"", lines: int = 0) -> None:
         self.begins, self.lines = begins, lines
+        self.unfinished = ""
 
     def take(self, part: bytes) -> None:
         """Add a part of it; no more than the beginning is kept."""
@@ -61,7 +69,7 @@ class LibraryOutput:
         >>> LibraryOutput(b"thread panicked", 148).summary(whole=False).partition(",")[0]
         'note: libraries wrote 148 lines to standard output or error'
         """
-        if not self.begins:
+        if not self.begins.strip():  # the space of a prompt is nothing
             return ""
         wrote = f"note: libraries wrote {count(max(self.lines, 1), 'line')} to standard output or error"
         panic = _PANIC.search(self.begins)
@@ -92,7 +100,7 @@ def captured(*, wanted: bool = True) -> Iterator[LibraryOutput]:
     try:
         yield found
     finally:
-        warnings.showwarning = shown
+        warnings.showwarning, streams.printed = shown, None
         _flush_c()
         for number, terminal, stream in before:
             with contextlib.suppress(OSError, ValueError):
@@ -150,6 +158,7 @@ def _redirect(sent: int) -> None:
             opened = io.TextIOWrapper(buffer, stream.encoding, stream.errors, line_buffering=stream.line_buffering)
         _replace(number, opened)
     os.close(sent)
+    streams.printed = streams.Pipe(2)
     vars(warnings)["showwarning"] = _warn
 
 
@@ -180,7 +189,7 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     """
     if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr, 2)):
         return None
-    found = LibraryOutput()
+    found, place = LibraryOutput(), mmap.mmap(-1, NOTE)
     received, sent = os.pipe()
     result, reply = os.pipe()
     _flush()
@@ -194,6 +203,7 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
         _count_interruptions()
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         _end_with_parent()
+        unfinished.place = place
         _redirect(sent)
         code = work()
         os.write(reply, bytes([code & 0xFF]))
@@ -212,6 +222,7 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     drain.join(_JOINED)
+    found.unfinished = Note(place).read()
     os.set_blocking(result, False)  # a process that the child has left behind may hold the other end
     with os.fdopen(result, "rb", 0) as pipe:
         answer = pipe.read(1)

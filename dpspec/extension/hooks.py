@@ -28,13 +28,11 @@ from dpspec.base.errors import (
     DuplicateNameError,
     ParameterError,
     PluginContractError,
-    PluginLoadError,
     UnknownNameError,
-    raised_at,
 )
 from dpspec.base.lazy import at, place_of
 from dpspec.base.params import did_you_mean
-from dpspec.extension.packages import GROUP as GROUP, missing_package
+from dpspec.extension.packages import GROUP as GROUP, loading, missing_package
 
 API = 1
 """The version of this interface; a plugin may state the one it was written for as ``DPSPEC_API = 1``."""
@@ -259,16 +257,12 @@ def _class_of(entry: Entry) -> type | DpspecError:
     """The class of an entry, or why there is none: looked for once."""
     if entry.loaded is not None:
         return entry.loaded
-    subject = f"plugin {entry.provenance.plugin}"
+    subject, package = f"plugin {entry.provenance.plugin}", entry.provenance.distribution
     try:
-        return checked_class(at(entry.place), entry.kind, subject)
+        with loading(package, subject, entry.name, entry.place):
+            return checked_class(at(entry.place), entry.kind, subject)
     except DpspecError as fault:
         return fault
-    except (Exception, SystemExit, GeneratorExit) as problem:  # a plugin may raise anything when it is imported
-        rule = f"cannot load {entry.name}: {type(problem).__name__}: {problem} ({raised_at(problem)})"
-        failure = PluginLoadError(subject, rule, "correct or uninstall it", value=entry.place)
-        failure.__cause__ = problem
-        return failure
 
 
 def checked_class(cls: Any, kind: str, subject: str) -> type:

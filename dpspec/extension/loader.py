@@ -21,16 +21,14 @@ from dpspec.base.errors import (
     DpspecError,
     DuplicateNameError,
     DuplicatePluginError,
-    PluginLoadError,
     UnknownHookError,
-    raised_at,
 )
 from dpspec.base.lazy import at
 from dpspec.base.log import log
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs
 from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry, singular
-from dpspec.extension.packages import first_party
+from dpspec.extension.packages import first_party, is_first_party, loading
 
 
 @attrs.frozen(kw_only=True)
@@ -158,7 +156,7 @@ def is_foreign(thing: object) -> bool:
 
 
 def _is_first_party(provenance: Provenance) -> bool:
-    return provenance.distribution == "dpspec" or provenance.distribution in first_party()
+    return is_first_party(provenance.distribution)
 
 
 def _refuse_taken(entries: Iterable[Entry], provenance: Provenance) -> None:
@@ -191,22 +189,18 @@ def _loaded(found: _FoundPlugins) -> PluginInfo:
     try:
         if found.fault is not None:
             raise found.fault
-        module = found.module()
-        stated = getattr(module, "DPSPEC_API", API)
-        if stated != API:
-            rule = f"is written for plugin interface {stated!r}, this is {API}"
-            raise ApiVersionError(f"plugin {name}", rule, "install a fitting version")
-        _check_hooks(name, module)
-        entries = _register(module, found.provenance)
+        with loading(found.provenance.distribution, f"plugin {name}"):
+            module = found.module()
+            stated = getattr(module, "DPSPEC_API", API)
+            if stated != API:
+                rule = f"is written for plugin interface {stated!r}, this is {API}"
+                raise ApiVersionError(f"plugin {name}", rule, "install a fitting version")
+            _check_hooks(name, module)
+            entries = _register(module, found.provenance)
         _refuse_taken(entries, found.provenance)
         return PluginInfo(provenance=found.provenance, status="loaded", entries=entries)
     except DpspecError as fault:
         return PluginInfo(provenance=found.provenance, status="failed", error=fault)
-    except (Exception, SystemExit, GeneratorExit) as problem:  # a plugin may raise anything; it must not take the others down
-        rule = f"raised {type(problem).__name__}: {problem} ({raised_at(problem)})"
-        failure = PluginLoadError(f"plugin {name}", rule, "correct or uninstall it")
-        failure.__cause__ = problem
-        return PluginInfo(provenance=found.provenance, status="failed", error=failure)
 
 
 def _check_hooks(name: str, module: Any) -> None:

@@ -17,14 +17,17 @@ from __future__ import annotations
 import tomllib
 import traceback
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from importlib.metadata import EntryPoint, PackageNotFoundError, distribution, entry_points
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from dpspec.base.errors import MissingPackageError, PluginContractError
+from dpspec.base.errors import DpspecError, MissingPackageError, PluginContractError, PluginLoadError, raised_at, text_of
+from dpspec.base.time_limits import Cut, cutting, ending
+from dpspec.base.work import WorkSpent
 
 GROUP = "dpspec"
 """The group of the entry points of plugins."""
@@ -32,21 +35,103 @@ COMMANDS, FUNCTIONS, SERVERS = "dpspec.commands", "dpspec.functions", "dpspec.se
 RENDERERS, JUDGES = "dpspec.renderers", "dpspec.judges"
 
 
+LOAD = 5.0
+"""Code of a package that is imported or registers is cut when it had twice so many seconds."""
+
+
+@contextmanager
+def loading(distribution: str, subject: str, name: str = "", place: str = "") -> Iterator[None]:
+    """Raise whatever code of a package raises while it is imported or registers as an error that names it, and limit its time.
+
+    Args:
+        distribution: the package; a first-party one has no limit.
+        subject: what an error calls it.
+        name, place: a registered name, and the place of its class, where it is that which is imported.
+
+    Raises:
+        PluginLoadError: it did not end, or raised what is no error of dpspec.
+
+    >>> with loading("dpspec-example", "plugin example"):
+    ...     raise SystemExit(0)
+    Traceback (most recent call last):
+    ...
+    dpspec.base.errors.PluginLoadError: plugin example: raised SystemExit: 0 ...: correct or uninstall it
+    """
+    failed, given = (f"cannot load {name}: ", {"value": place}) if name else ("raised ", {})
+    with nullcontext() if is_first_party(distribution) else _limited(subject):
+        try:
+            yield
+        except (DpspecError, *_NOT_OF_A_PLUGIN):
+            raise
+        except BaseException as problem:  # a plugin may raise anything; it must not take the others down
+            rule = f"{failed}{type(problem).__name__}: {text_of(problem)} ({raised_at(problem)})"
+            raise PluginLoadError(subject, rule, "correct or uninstall it", **given) from problem
+
+
+@contextmanager
+def _limited(subject: str) -> Iterator[None]:
+    """Raise PluginLoadError in code of a package that does not end."""
+    try:
+        with ending(subject, 3 * LOAD), cutting(lambda: 0, LOAD):
+            yield
+    except Cut as cut:
+        rule = f"did not end within {2 * LOAD:g} s while it was loaded ({raised_at(cut)})"
+        raise PluginLoadError(subject, rule, "correct or uninstall it") from None
+
+
+_NOT_OF_A_PLUGIN = (KeyboardInterrupt, WorkSpent, Cut)
+"""Raised in the middle of any code by what is around it."""
+
+
+class Contribution:
+    """What a package contributes under a name. (No attrs class: `dpspec --help` imports this module.)
+
+    Args:
+        point: its entry point.
+    """
+
+    def __init__(self, point: EntryPoint) -> None:
+        self.module, self.dist, self._point = point.module, point.dist, point
+        self._fault: DpspecError | None = None
+
+    def load(self) -> Any:
+        """Import it.
+
+        Raises:
+            PluginLoadError: a package that is not of dpspec failed.
+        """
+        package = self.module.partition(".")[0] if self.dist is None else self.dist.name
+        if is_first_party(package):
+            return self._point.load()
+        if self._fault is None:  # what did not end is not tried again
+            try:
+                with loading(package, f"package {package}"):
+                    return self._point.load()
+            except DpspecError as fault:
+                self._fault = fault
+        raise self._fault
+
+
 @cache
-def contributed(group: str) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name.
+def contributed(group: str) -> Mapping[str, Contribution]:
+    """The contributions to a group by name.
 
     Where two packages use one name, a first-party package has it, else the first package by name.
     """
     by_name: dict[str, list[EntryPoint]] = defaultdict(list)
     for one in entry_points(group=group):
         by_name[one.name].append(one)
-    return MappingProxyType({name: min(found, key=_rank) if len(found) > 1 else found[0] for name, found in by_name.items()})
+    return MappingProxyType({name: Contribution(min(found, key=_rank)) for name, found in by_name.items()})
 
 
 def _rank(point: EntryPoint) -> tuple[bool, str]:
     package = "" if point.dist is None else point.dist.name
     return package not in first_party(), package
+
+
+def is_first_party(distribution: str) -> bool:
+    """Whether a package is one of dpspec."""
+    return distribution == "dpspec" or distribution in first_party()
 
 
 @cache

@@ -26,6 +26,7 @@ from dpspec.base.exact import INFINITY, ZERO, rational
 from dpspec.base.log_linear import ball, ceiling_of, floor_of
 from dpspec.base.params import did_you_mean
 from dpspec.base.randomness import KeyedRandomness, PlacedRandomness, Words
+from dpspec.base.time_limits import NOTE, WALL, Cut, Note, Stopwatch, account_of, allow_own_acts, cutting, own_acts_allowed
 from dpspec.base.types import Progress
 from dpspec.blocks.input_divergence import RecordSteps
 from dpspec.blocks.multiverse import Universe, seen_to_fix
@@ -74,14 +75,17 @@ __all__ = [
     "METHOD",
     "MOST",
     "MOST_NUMBERS",
+    "NOTE",
     "NOTHING",
     "ONE_PAIR",
     "SECONDS",
+    "WALL",
     "WHOLE",
     "ZERO",
     "Asked",
     "Atom",
     "Between",
+    "Cut",
     "Dichotomy",
     "Enclosed",
     "EnclosedLaw",
@@ -100,6 +104,7 @@ __all__ = [
     "NoFormulaError",
     "NotEnumerableError",
     "NotInSpaceError",
+    "Note",
     "Notice",
     "NumberLists",
     "Observed",
@@ -118,6 +123,7 @@ __all__ = [
     "RecordSteps",
     "Sampling",
     "Shape",
+    "Stopwatch",
     "Trials",
     "TwoSidedGeometricLaw",
     "UnionDichotomy",
@@ -127,6 +133,8 @@ __all__ = [
     "WantedShapeError",
     "Witness",
     "Words",
+    "account_of",
+    "allow_own_acts",
     "annotated",
     "asked_of",
     "atom",
@@ -136,6 +144,7 @@ __all__ = [
     "compared_by_value",
     "computed_law",
     "count",
+    "cutting",
     "did_you_mean",
     "error_from_data",
     "error_to_data",
@@ -155,6 +164,7 @@ __all__ = [
     "order_tried",
     "origins",
     "outcome_atom",
+    "own_acts_allowed",
     "parameters_of",
     "parts_of",
     "pattern_datasets",

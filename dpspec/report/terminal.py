@@ -26,6 +26,7 @@ from dpspec.base.errors import count, harmless
 from dpspec.base.exact import LONGEST_EXACT, Bracket, Number, limit_in_words, number, rounded_down, rounded_up
 from dpspec.base.log_linear import ending_decimal
 from dpspec.base.params import parameters
+from dpspec.base.streams import answers
 from dpspec.base.words import Word
 from dpspec.blocks.input_divergence import InputDivergence, Relation
 from dpspec.blocks.output_divergence import OutputDivergence
@@ -59,14 +60,15 @@ def marked(word: Word) -> tuple[str, str]:
     return word.label, _STYLES.get(word.exit_code, OPEN)
 
 
-def _on_terminal() -> bool:
+def on_terminal() -> bool:
     """Whether the output is a terminal: a process may have no output at all."""
-    return sys.stdout is not None and sys.stdout.isatty()
+    output = answers()
+    return output is not None and output.isatty()
 
 
 def width() -> int:
     """The columns to write for."""
-    if not _on_terminal() and "COLUMNS" not in os.environ:
+    if not on_terminal() and "COLUMNS" not in os.environ:
         return PIPED
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
@@ -74,7 +76,7 @@ def width() -> int:
 def drawn(*parts: RenderableType, plain: bool = False) -> str:
     """The parts as one text without trailing blanks; coloured on a terminal unless NO_COLOR is set, or it is to be `plain`."""
     page = io.StringIO()
-    coloured = _on_terminal() and not plain
+    coloured = on_terminal() and not plain
     console = Console(
         file=page, width=width(), force_terminal=coloured, force_jupyter=False, highlight=False, markup=False, emoji=False
     )  # in a notebook, too, it is drawn here: rich would show it there and then
@@ -158,7 +160,7 @@ class Work(AbstractContextManager["Work"]):
 
     def rest(self) -> None:
         """Take the bar away before a result is printed on the same terminal; `entitle` begins anew."""
-        if _on_terminal():
+        if on_terminal():
             self._stop()
 
     def __exit__(self, kind: type[BaseException] | None, problem: BaseException | None, trace: TracebackType | None) -> None:

@@ -18,7 +18,7 @@ from dpspec.base.params import Integer, Rational, Text, Truth, define, parameter
 from dpspec.base.types import Progress
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
-from dpspec.extension.packages import JUDGES, contributed, first_party, missing_package
+from dpspec.extension.packages import JUDGES, contributed, is_first_party, missing_package
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
@@ -186,7 +186,7 @@ def function_judge() -> FunctionJudge:
         raise MissingPackageError("a claim about plain code", missing_package("function", "judges") or "that checks functions")
     found: FunctionJudge = place.load()()
     brought = place.dist
-    if brought is not None and brought.name in first_party():
+    if brought is not None and is_first_party(brought.name):
         return found
     return OthersJudge(found, "local code" if brought is None else f"{brought.name} {brought.version}")
 

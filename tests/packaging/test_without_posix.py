@@ -7,7 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from dpspec_code import child_process
+
+from dpspec.base import time_limits
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "tests" / "packaging" / "without_posix.py"
@@ -86,7 +87,7 @@ def test_what_a_code_page_has_no_letter_for_is_an_escape(tmp_path):
 def test_a_thread_cuts_a_call_and_nothing_else():
     """The fallback for systems without interval timers: each call that does not end is cut once, and no other one."""
     running, cut, right = -1, [], 0
-    with child_process._cutting_by_thread(lambda: running, 0.02):
+    with time_limits._cutting_by_thread(lambda: running, 0.02):
         for number in range(40):
             running = number
             try:
@@ -94,7 +95,7 @@ def test_a_thread_cuts_a_call_and_nothing_else():
                     while True:
                         pass
                 right += 1
-            except child_process.Cut:
+            except time_limits.Cut:
                 cut.append(number)
             running = -1
     assert (cut, right) == ([3, 13, 23, 33], 36)
@@ -134,12 +135,12 @@ def test_a_trace_function_runs_after_calls_were_watched(cut):
     In a process of its own, whose time limit protects against the hang alone.
     """
     script = (
-        "import sys\nfrom dpspec_code import child_process\nrunning = -1\n"
+        "import sys\nfrom dpspec.base import time_limits\nrunning = -1\n"
         "try:\n"
-        "    with child_process._cutting_by_thread(lambda: running, 0.02):\n"
+        "    with time_limits._cutting_by_thread(lambda: running, 0.02):\n"
         f"        running = {int(cut)} or -1\n"
         "        while running > 0:\n            pass\n"
-        "except child_process.Cut:\n    pass\n"
+        "except time_limits.Cut:\n    pass\n"
         "running = -1\n"
         "sys.settrace(lambda *given: None)\n"
         "print((lambda: 'goes on')())\n"

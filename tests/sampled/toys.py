@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from dpspec_code.child_process import Cut, Stopwatch
 from dpspec_code.clock import SearchClock
 
+from dpspec.base.time_limits import Cut, Stopwatch
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.lists import ValueLists
 from dpspec.blocks.multiverse import Multiverse, Trivial

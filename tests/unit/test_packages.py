@@ -91,7 +91,7 @@ def test_a_page_in_a_notebook_needs_no_package_for_figures(alone: Registry) -> N
 
 def test_no_stranger_takes_the_name_of_a_first_party_package(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [
-        SimpleNamespace(name=name, dist=SimpleNamespace(name=package))
+        SimpleNamespace(name=name, module="m", dist=SimpleNamespace(name=package))
         for name, package in (("chart", "a"), ("chart", "dpspec-report"), ("chart", "z"), ("song", "c"), ("song", "b"))
     ]
     monkeypatch.setattr("dpspec.extension.packages.entry_points", lambda group: points)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from dpspec_code.child_process import Stopwatch
 
 import dpspec as dp
 from dpspec.api import quick_standing, read, risk, verify
 from dpspec.base.errors import DpspecError, WorkLimitError
 from dpspec.base.exact import INFINITY, Bracket, number
+from dpspec.base.time_limits import Stopwatch
 from dpspec.base.words import Word
 from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.trial_datasets import MOST_RECORDS, groups_for, has_small_law, trial_groups

@@ -11,10 +11,11 @@ import pytest
 from dpspec_code.automatic.rewriting import _both
 from dpspec_code.automatic.sampler import RunCounter, RunLimitError, enumerate_law
 from dpspec_code.case import _Case
-from dpspec_code.child_process import Clock, Stopwatch
+from dpspec_code.child_process import Clock
 from numpy.random import Generator
 
 from dpspec.base.exact import ln
+from dpspec.base.time_limits import Stopwatch
 from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.verdict import Outcome
 from tests.verify.toys import bits_spec, response

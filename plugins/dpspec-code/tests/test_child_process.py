@@ -17,11 +17,13 @@ from typing import Any
 
 import pytest
 from dpspec_code import child_process as module
-from dpspec_code.child_process import CAN_FORK, Stopwatch, run_in_child
+from dpspec_code.child_process import CAN_FORK, run_in_child
 from dpspec_code.trial import FunctionActsError, FunctionReturnsError
 
 from dpspec import read
+from dpspec.base import time_limits
 from dpspec.base.errors import DpspecError
+from dpspec.base.time_limits import Stopwatch, allow_own_acts
 from dpspec.verifier.entry import verify_claim
 
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="foreign code runs in this process")
@@ -58,7 +60,7 @@ def test_waiting_for_a_processor_is_no_time(monkeypatch: pytest.MonkeyPatch) -> 
     """Two seconds on the wall of which one was spent in the queue, and none on a processor: one second asleep."""
     times = iter([(0.0, 0.0), (0.0, 1.0)])
     walls = iter([0.0, 2.0])
-    monkeypatch.setattr(module, "account_of", lambda process: next(times))
+    monkeypatch.setattr(time_limits, "account_of", lambda process: next(times))
     monkeypatch.setattr(module.time, "process_time", lambda: 5.0)
     monkeypatch.setattr(module.time, "monotonic", lambda: next(walls))
     assert Stopwatch(60).spent() == pytest.approx(1.0)
@@ -66,7 +68,7 @@ def test_waiting_for_a_processor_is_no_time(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_what_a_child_started_ends_with_it() -> None:
     def starts(tell: Any) -> int:
-        with module.allow_own_acts():  # as code does that is not seen by audit hooks
+        with allow_own_acts():  # as code does that is not seen by audit hooks
             return subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"]).pid
 
     started = run_in_child(starts).value

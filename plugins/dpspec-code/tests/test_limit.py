@@ -8,10 +8,10 @@ import time
 import weakref
 
 import pytest
-from dpspec_code import child_process
-from dpspec_code.child_process import Cut, cutting
 from dpspec_code.sampled.engine import refute
 
+from dpspec.base import time_limits
+from dpspec.base.time_limits import Cut, cutting
 from dpspec.verifier.verdict import Outcome
 from tests.sampled.toys import BIT, claim, response
 
@@ -48,9 +48,9 @@ def test_nothing_is_cut_between_calls():
 @pytest.mark.parametrize("reported", [True, False])
 def test_a_call_that_sleeps_is_cut(monkeypatch, reported):
     """Also where the kernel does not report the time in the queue for a processor, as on macOS."""
-    monkeypatch.setattr(child_process, "WALL", 0.05)
+    monkeypatch.setattr(time_limits, "WALL", 0.05)
     if not reported:
-        monkeypatch.setattr(child_process, "account_of", lambda process: None)
+        monkeypatch.setattr(time_limits, "account_of", lambda process: None)
     with cutting(lambda: 7, 0.01), pytest.raises(Cut) as cut:
         time.sleep(600)
     assert cut.value.waited
@@ -59,11 +59,11 @@ def test_a_call_that_sleeps_is_cut(monkeypatch, reported):
 def test_a_call_that_waits_for_a_processor_is_not_cut(monkeypatch):
     """On a busy machine the clock goes on while others have the processors: that is no fault of the call."""
 
-    class Queued(child_process.Stopwatch):
+    class Queued(time_limits.Stopwatch):
         def spent(self):
             return 0.0
 
-    monkeypatch.setattr(child_process, "Stopwatch", Queued)
+    monkeypatch.setattr(time_limits, "Stopwatch", Queued)
     with cutting(lambda: 7, 600):
         for _ in range(20):
             signal.raise_signal(signal.SIGALRM)

@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Callable
 
-from dpspec_code.child_process import Stopwatch, cutting
+from dpspec.plugin.judges import Stopwatch, cutting
 
 
 class SearchClock:

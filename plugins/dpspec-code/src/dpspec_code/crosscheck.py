@@ -35,9 +35,8 @@ import attrs
 import numpy as np
 
 from dpspec.plugin import Dataset, DatasetSpace, Law
-from dpspec.plugin.judges import UnobservableError, count, observed, observed_raise, presented
-from dpspec_code import child_process
-from dpspec_code.child_process import Cut, note
+from dpspec.plugin.judges import Cut, UnobservableError, count, observed, observed_raise, own_acts_allowed, presented
+from dpspec_code.child_process import CAN_FORK, note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 RUNS, FEWEST = 8_000, 1_000
@@ -477,7 +476,7 @@ class _Reaches:
         self.heard: dict[str, None] = {}
 
     def __call__(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if child_process.own_acts_allowed():
+        if own_acts_allowed():
             return
         if self.listening and event.startswith(_REACHING) and not _imports(event, arguments):
             subject = repr(arguments[0])[:60] if arguments else ""
@@ -496,6 +495,6 @@ def _imports(event: str, arguments: tuple[Any, ...]) -> bool:
 @contextlib.contextmanager
 def _heard() -> Iterator[_Reaches]:
     hook = _Reaches()
-    if child_process.CAN_FORK:
+    if CAN_FORK:
         sys.addaudithook(hook)
     yield hook

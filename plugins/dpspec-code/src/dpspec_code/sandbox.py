@@ -31,16 +31,23 @@ import attrs
 
 import dpspec
 from dpspec import DpspecError
-from dpspec.plugin.judges import LibraryError, OwnFaultError, Progress, error_from_data, error_to_data, harmless
-from dpspec_code.child_process import (
-    PATIENCE,
+from dpspec.plugin.judges import (
+    LibraryError,
+    OwnFaultError,
+    Progress,
     account_of,
     allow_own_acts,
+    error_from_data,
+    error_to_data,
+    harmless,
+    own_acts_allowed,
+)
+from dpspec_code.child_process import (
+    PATIENCE,
     cut_print,
     describe_end,
     fork,
     limit_memory,
-    own_acts_allowed,
     print_file,
     printed_text,
     redirect,

@@ -21,8 +21,8 @@ import numpy as np
 
 from dpspec import DpspecError
 from dpspec.plugin import Dataset
-from dpspec.plugin.judges import UnobservableError, count, observed, presented, text_of
-from dpspec_code.child_process import Cut, note
+from dpspec.plugin.judges import Cut, UnobservableError, count, observed, presented, text_of
+from dpspec_code.child_process import note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 FIRST = 24

@@ -30,7 +30,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from dpspec.plugin import LibraryModels
-from dpspec.plugin.judges import NotEnumerableError, steady
+from dpspec.plugin.judges import Cut, NotEnumerableError, steady
 from dpspec_code.automatic import generator as known
 from dpspec_code.automatic.arrays import DrawnItem, answered, holds_drawn, plain_like
 from dpspec_code.automatic.entry_arrays import (
@@ -68,7 +68,6 @@ from dpspec_code.automatic.roots import (
 )
 from dpspec_code.automatic.spellings import number_type
 from dpspec_code.automatic.tallies import LoopSteps, Unwritten, place_of, unwritten
-from dpspec_code.child_process import Cut
 
 _builtins = operator.attrgetter("__builtins__")  # what a function takes for `builtins`; the type has no such name for mypy
 _HARMLESS = (int, float, str, bool, type(None), np.int64, np.float64, np.bool_)

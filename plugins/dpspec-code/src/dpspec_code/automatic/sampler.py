@@ -28,10 +28,13 @@ import numpy as np
 
 from dpspec.plugin import Dataset, DatasetSpace, Law, LibraryModels, Mechanism, ParameterError, spend
 from dpspec.plugin.judges import (
+    WALL,
+    Cut,
     Enclosed,
     EnclosedLaw,
     NotEnumerableError,
     Probability,
+    cutting,
     exact_exponential,
     finite_law,
     observed,
@@ -46,7 +49,6 @@ from dpspec_code.automatic.inversion import rounded_down, with_signs
 from dpspec_code.automatic.path import MOST_CHOICES, Choices, RandomPath, Stop, TransitionRow, changed, solve
 from dpspec_code.automatic.questions import Questions
 from dpspec_code.automatic.rewriting import prepare
-from dpspec_code.child_process import WALL, Cut, cutting
 
 if TYPE_CHECKING:
     from dpspec.plugin.judges import Exponential

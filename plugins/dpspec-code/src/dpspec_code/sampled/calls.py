@@ -36,7 +36,9 @@ from dpspec import DpspecError
 from dpspec.plugin import Dataset, DatasetSpace, Number, PrivacySpec, errors, exact
 from dpspec.plugin.judges import (
     MOST as MOST,
+    WALL,
     Atom,
+    Cut,
     Outcomes,
     Raised,
     Universe,
@@ -46,7 +48,7 @@ from dpspec.plugin.judges import (
     pattern_datasets,
     presented,
 )
-from dpspec_code.child_process import WALL, Cut, Spare
+from dpspec_code.child_process import Spare
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 Result = TypeVar("Result")

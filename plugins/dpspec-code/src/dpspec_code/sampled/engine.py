@@ -33,13 +33,14 @@ from dpspec.plugin.judges import (
     NoFormulaError,
     Notice,
     Progress,
+    Stopwatch,
     blocks_of,
     count,
     origins,
     rational,
 )
 from dpspec_code.automatic.sampler import SAMPLES
-from dpspec_code.child_process import Spare, Stopwatch
+from dpspec_code.child_process import Spare
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 from dpspec_code.sampled.calls import MOST, Calls, ChosenPair, Function, OutOfDraws, Stuck, Tried, pair_order, pairs
 from dpspec_code.sampled.null import detectable

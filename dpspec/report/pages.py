@@ -352,13 +352,19 @@ def _theorems(found: TheoremNumbers, _: bool) -> RenderedPage:
 def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
-    return RenderedPage(parts=ledgers.ledger_parts(found), content=lambda: answer("ledger", 0, ledgers.ledger_data(found)))
+    return RenderedPage(
+        parts=ledgers.ledger_parts(found),
+        content=lambda: answer("ledger", ledgers.exit_code(found), ledgers.ledger_data(found)),
+    )
 
 
 def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
-    return RenderedPage(parts=ledgers.account_parts(found), content=lambda: answer("compose", 0, ledgers.account_data(found)))
+    return RenderedPage(
+        parts=ledgers.account_parts(found),
+        content=lambda: answer("compose", ledgers.exit_code(found), ledgers.account_data(found)),
+    )
 
 
 def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
@@ -367,7 +373,7 @@ def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
     return RenderedPage(
         parts=risk.risk_parts(found, document, standing, verbose=verbose),
-        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
+        content=lambda: answer("risk", risk.exit_code(found), risk.risk_data(found, document, standing)),
         figure=lambda: risk.figure(found, document),
     )
 
@@ -379,7 +385,7 @@ def _panel(found: Panel, verbose: bool) -> RenderedPage:
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
     return RenderedPage(
         parts=risk.panel_parts(found, document, standing, verbose=verbose),
-        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
+        content=lambda: answer("risk", risk.exit_code(found), risk.panel_data(found, document, standing)),
     )
 
 

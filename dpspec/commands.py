@@ -117,6 +117,7 @@ def explain(
     from dpspec.report import audience as audiences, explain as words, flavours
     from dpspec.report.risk import file_numbers
     from dpspec.specfile.reader import names_specification
+    from dpspec.verifier.standing import failure_code
 
     registry = installed().registry
     if language is not None and (audience != "public" or language not in audiences.catalogue()):
@@ -142,18 +143,18 @@ def explain(
     if without is not None:
         return _without(document, str(without), audience, registry)
     status = quick_standing(document, registry)
+    code = failure_code([status])
     if audience is not None:
         at = document if universe_of is None else document_at(document, universe_of, registry)
         data = audiences.audience_data(
             at, audience, status, language or audiences.ENGLISH, of_table=at.spec is not document.spec
         )  # fmt: skip
         notes = audiences.table_notes(document) if universe_of is None else ()
-        return CommandAnswer(
-            "explain", 0, {"audience": data}, partial(audiences.audience_parts, data, document), value=document, notes=notes
-        )  # fmt: skip
+        parts = partial(audiences.audience_parts, data, document)
+        return CommandAnswer("explain", code, {"audience": data}, parts, value=document, notes=notes)
     numbers = file_numbers(document, status, registry)
     data = words.file_data(document, registry, status, numbers)
-    return CommandAnswer("explain", 0, {"file": data}, partial(words.file_parts, data, document, numbers), value=document)
+    return CommandAnswer("explain", code, {"file": data}, partial(words.file_parts, data, document, numbers), value=document)
 
 
 def _without(document: SpecDocument, named: str, audience: str | None, registry: Any) -> CommandAnswer:

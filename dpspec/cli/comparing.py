@@ -300,6 +300,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
     """
     from dpspec import api
     from dpspec.extension import installed
+    from dpspec.report.risk import exit_code
     from dpspec.report.terminal import Work
     from dpspec.risks.engine import parsed
     from dpspec.specfile.reader import read
@@ -324,7 +325,7 @@ def risk(  # noqa: PLR0917 - one option, one argument
         with Work("asking"):
             panel = api.risk(found, registry=registry, universe_of=universe_of)
         emit(panel, as_json, verbose)
-        return 1 if panel.exceeded else 0
+        return exit_code(panel)
     with Work("asking"):
         report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
     return _emit_risk(report, picture, as_json, verbose)
@@ -339,8 +340,10 @@ def _emit_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, ve
     """Print a report, and draw it where a file is named."""
     if picture is not None:
         report.plot().save(picture.path)
+    from dpspec.report.risk import exit_code
+
     emit(report, as_json, verbose)
-    return 1 if report.exceeded else 0
+    return exit_code(report)
 
 
 # --- `dpspec recommend` ---------------------------------------------------------------------------

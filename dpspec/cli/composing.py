@@ -36,6 +36,7 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     from dpspec.base.exact import number
     from dpspec.base.files import write_whole
     from dpspec.base.params import Exact
+    from dpspec.base.words import worst_code
     from dpspec.comparison import composition as engine
     from dpspec.extension import installed
     from dpspec.report import json, ledgers, pages
@@ -49,10 +50,11 @@ def ledger(  # noqa: PLR0917 - one argument for each option
     if out is not None:
         write_whole(Path(out), engine.composed_text(found, Path(out), registry))
     data = {**ledgers.ledger_data(found, out), "cap": None if most is None else {"value": str(most), "above": above}}
-    say(json.document("ledger", int(above), data) if as_json else pages.printed(found))
+    code = worst_code([int(above), ledgers.exit_code(found)])
+    say(json.document("ledger", code, data) if as_json else pages.printed(found))
     if above and not as_json and spent is not None and most is not None:
         say(f"{found.spec.budget.parameter} = {number_in_words(number(spent))} is above the cap of {number_in_words(most)}")
-    return int(above)
+    return code
 
 
 @click.command(short_help="Compute the epsilon of many releases together, at a delta.")
@@ -80,10 +82,11 @@ def compose(  # noqa: PLR0917 - one argument for each option
     """
     from dpspec.comparison import composition as engine
     from dpspec.extension import installed
+    from dpspec.report import ledgers
     from dpspec.report.terminal import Work
 
     registry = installed().registry
     with Work("counting privacy losses"):
         found = engine.account_files(given, registry, like, as_promised=as_promised, delta=delta, epsilon=epsilon)
     emit(found, as_json)
-    return 0
+    return ledgers.exit_code(found)

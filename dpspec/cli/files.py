@@ -384,8 +384,7 @@ def explain(name: str, picture: FigureFile | None, as_json: bool, **asked: str |
         found = commands.explain(name, **asked)
     if picture is not None:
         found.plot().save(picture.path)
-    emit(found, as_json)
-    return 0
+    return emit(found, as_json)
 
 
 @click.command(short_help="Print the JSON schema of spec files or of results.")

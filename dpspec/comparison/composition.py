@@ -497,8 +497,14 @@ def account(
     return PrivacyAccount(lines=lines, times=often, given=given, value=value)
 
 
+_DISJOINT = FiniteLaw.point(0).against(FiniteLaw.point(1))
+"""Two laws that are told apart with certainty."""
+
+
 def _worst_pairs(line: LedgerLine) -> WorstPairs:
     divergence = line.spec.output_divergence
+    if line.amount.is_infinite:  # every pair of laws is allowed, whatever the divergence is
+        return _DISJOINT, _DISJOINT
     found = divergence.worst_pairs(line.amount)
     if found is None:
         rule = f"of {line.part.id} is {divergence.in_words()}, for which no pair of laws is the worst of all that it allows"

@@ -27,8 +27,24 @@ from dpspec.base.lazy import at
 from dpspec.base.log import log
 from dpspec.base.params import did_you_mean
 from dpspec.extension import hooks as hookspecs
-from dpspec.extension.hooks import API, BASES, GROUP, KINDS, PREFIX, TABLE, Entry, Provenance, Registrar, Registry, singular
+from dpspec.extension.hooks import (
+    API,
+    BASES,
+    GROUP,
+    KINDS,
+    LOCAL,
+    PREFIX,
+    TABLE,
+    Entry,
+    Provenance,
+    Registrar,
+    Registry,
+    singular,
+)
 from dpspec.extension.packages import first_party, is_first_party, loading
+
+Origin = tuple[str, str, Provenance]
+"""The role of a block, its registered name, and where its class comes from."""
 
 
 @attrs.frozen(kw_only=True)
@@ -155,6 +171,20 @@ def is_foreign(thing: object) -> bool:
     return not _is_first_party(installed().registry.provenance(thing))
 
 
+def has_foreign_law(mechanism: object, provenance: Iterable[Origin]) -> bool:
+    """Whether the law of a mechanism is code of no first-party package: its own, or that of a mechanism inside it.
+
+    Args:
+        mechanism: the mechanism.
+        provenance: the origins of it and of what is in it, and of other blocks.
+    """
+    found = {origin for role, _, origin in provenance if role.partition(".")[0] == "mechanism"}
+    if any(origin != LOCAL and not _is_first_party(origin) for origin in found):
+        return True
+    package = type(mechanism).__module__.partition(".")[0]
+    return LOCAL in found and package not in {"dpspec", *(name.replace("-", "_") for name in first_party())}
+
+
 def _is_first_party(provenance: Provenance) -> bool:
     return is_first_party(provenance.distribution)
 
@@ -234,10 +264,6 @@ def _register(module: Any, provenance: Provenance) -> tuple[Entry, ...]:
 
 
 # --- provenance of blocks -------------------------------------------------------------------------
-
-
-Origin = tuple[str, str, Provenance]
-"""The role of a block, its registered name, and where its class comes from."""
 
 
 def origins(blocks: Mapping[str, Any], registry: Registry | None = None) -> tuple[Origin, ...]:

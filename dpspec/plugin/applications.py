@@ -146,7 +146,7 @@ from dpspec.verifier.obligations import Obligation
 from dpspec.verifier.proof import METHOD
 from dpspec.verifier.replay import witness_file
 from dpspec.verifier.secrets import worst_change
-from dpspec.verifier.standing import Standing, claim_of, standing
+from dpspec.verifier.standing import Standing, claim_of, failure_code, standing
 from dpspec.verifier.verdict import Witness
 
 __all__ = [
@@ -254,6 +254,7 @@ __all__ = [
     "end_in_words",
     "ended_standing",
     "fact_in_words",
+    "failure_code",
     "figure_file",
     "file_numbers",
     "file_report_data",

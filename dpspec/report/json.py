@@ -265,11 +265,13 @@ def comparison(given: Comparison, left: SpecDocument, right: SpecDocument, stand
 
 
 def comparison_exit_code(given: Comparison) -> int:
-    """0 when both directions were answered, 3 otherwise."""
+    """0 when both directions were answered, 3 otherwise; 4 where a claim could not be checked, as a plugin failed."""
+    from dpspec.base.words import worst_code
     from dpspec.comparison.compare import Answer, Implication
+    from dpspec.verifier.standing import failure_code
 
     unknown = Answer.UNKNOWN in (given.forward.answer, given.backward.answer) or given.relation is Implication.UNKNOWN
-    return 3 if unknown else 0
+    return worst_code([3 if unknown else 0, failure_code(standing for _, standing in given.about)])
 
 
 def _blocks(spec: PrivacySpec) -> JsonData:

@@ -24,6 +24,7 @@ from dpspec.report.terminal import (
     thing_by_name,
     thing_in_words,
 )
+from dpspec.verifier.standing import failure_code
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -128,6 +129,11 @@ def together(found: Composition | PrivacyAccount) -> Standing:
         else "no more is known of the total"
     )
     return Standing(word=word, reason=f"as that of {worst}; {kept}", assumptions=assumptions)
+
+
+def exit_code(found: Composition | PrivacyAccount) -> int:
+    """0, or 4 where the claim of a part could not be checked, as a plugin failed."""
+    return failure_code(line.part.standing for line in found.lines)
 
 
 def ledger_data(found: Composition, written: str | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dpspec.base.errors import UnknownNameError, count
 from dpspec.base.params import did_you_mean
-from dpspec.base.words import Word, worst_code
+from dpspec.base.words import worst_code
 from dpspec.comparison.compare import Answer
 from dpspec.comparison.order import Order
 from dpspec.report.comparison import claim_status
@@ -23,6 +23,7 @@ from dpspec.report.terminal import (
     thing_in_words,
     width,
 )
+from dpspec.verifier.standing import failure_code
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -177,5 +178,4 @@ def chosen(documents: Sequence[SpecDocument], name: str) -> SpecDocument:
 
 def exit_code(found: Order) -> int:
     """0 when every direction was answered, 3 otherwise; 4 where the claim of a file could not be checked, as a plugin failed."""
-    failed = [standing.exit_code for standing in found.standings if standing.word is Word.PLUGIN]
-    return worst_code([3 if found.unknown else 0, *failed])
+    return worst_code([3 if found.unknown else 0, failure_code(found.standings)])

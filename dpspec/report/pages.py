@@ -321,7 +321,8 @@ def _ledger(found: Composition, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
     return RenderedPage(
-        words=lambda: ledgers.ledger_parts(found), content=lambda: answer("ledger", 0, ledgers.ledger_data(found))
+        words=lambda: ledgers.ledger_parts(found),
+        content=lambda: answer("ledger", ledgers.exit_code(found), ledgers.ledger_data(found)),
     )
 
 
@@ -329,7 +330,8 @@ def _account(found: PrivacyAccount, _: bool) -> RenderedPage:
     from dpspec.report import ledgers
 
     return RenderedPage(
-        words=lambda: ledgers.account_parts(found), content=lambda: answer("compose", 0, ledgers.account_data(found))
+        words=lambda: ledgers.account_parts(found),
+        content=lambda: answer("compose", ledgers.exit_code(found), ledgers.account_data(found)),
     )
 
 
@@ -339,7 +341,7 @@ def _risk(found: RiskReport, verbose: bool) -> RenderedPage:
     document, standing = found.about or _unnamed(found.spec, found.mechanism)
     return RenderedPage(
         words=lambda: risk.risk_parts(found, document, standing, verbose=verbose),
-        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.risk_data(found, document, standing)),
+        content=lambda: answer("risk", risk.exit_code(found), risk.risk_data(found, document, standing)),
         figure=lambda: risk.figure(found, document),
     )
 
@@ -351,7 +353,7 @@ def _panel(found: Panel, verbose: bool) -> RenderedPage:
     document, standing = first.about or _unnamed(first.spec, first.mechanism)
     return RenderedPage(
         words=lambda: risk.panel_parts(found, document, standing, verbose=verbose),
-        content=lambda: answer("risk", 1 if found.exceeded else 0, risk.panel_data(found, document, standing)),
+        content=lambda: answer("risk", risk.exit_code(found), risk.panel_data(found, document, standing)),
     )
 
 

@@ -17,7 +17,7 @@ from rich.text import Text
 from dpspec.base.exact import Bracket, number
 from dpspec.base.params import parameters
 from dpspec.base.types import JsonData
-from dpspec.base.words import Word
+from dpspec.base.words import Word, worst_code
 from dpspec.grammar.attacker import Recommendation, RiskStatement, Sense, Tolerance
 from dpspec.report import terminal
 from dpspec.report.figures import CurveLine, CurvePanel as Chart, Figure, chart
@@ -37,6 +37,7 @@ from dpspec.report.terminal import (
 )
 from dpspec.risks.numbers import risk_numbers
 from dpspec.verifier.secrets import farthest_pairs
+from dpspec.verifier.standing import failure_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -246,6 +247,13 @@ def file_numbers(
     if at is not None:
         return risk_numbers(at, None, registry)
     return risk_numbers(found.spec, found.mechanism, registry, *farthest_pairs(found.mechanism, found.spec, standing))
+
+
+def exit_code(found: RiskReport | Panel) -> int:
+    """1 where a number of the mechanism is beyond the worst case, 4 where its claim could not be checked, as a plugin failed."""
+    first: RiskReport = getattr(found, "reports", (found,))[0]
+    standings = () if first.about is None else (first.about[1],)
+    return worst_code([1 if found.exceeded else 0, failure_code(standings)])
 
 
 def numbers_title(spec: PrivacySpec) -> str:

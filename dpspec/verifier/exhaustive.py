@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from typing import Any, TypeVar
 
 import attrs
@@ -29,10 +29,10 @@ from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import listing_size
 from dpspec.blocks.space import Dataset
 from dpspec.extension.hooks import Registry
-from dpspec.extension.loader import origins
+from dpspec.extension.loader import has_foreign_law, origins
 from dpspec.grammar.declarations import check_declared, check_listed, check_reverse, listed_universes
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.plugin_calls import computed_law, guarded
+from dpspec.grammar.plugin_calls import check_again, computed_law, guarded
 from dpspec.grammar.spec import PrivacySpec, allowed_to_all, blocks_of
 from dpspec.laws.law import Law
 from dpspec.laws.work import WORK_OF_A_LAW, work_of
@@ -64,6 +64,9 @@ MOST_COMPARED = 1_000_000
 
 MOST_OF_EVENT = 1_500_000
 """Units of work of the search for an event that shows a refutation."""
+
+ONE_AGAIN = 16
+"""The law of a plugin is computed once more on one of so many datasets."""
 
 NOTHING = "no two datasets of one universe are at a finite distance: nothing to compare"
 """The reason why a claim that every mechanism satisfies is undecided."""
@@ -157,7 +160,25 @@ def verify(
         if walk.beyond is None:
             return Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=SPENT, provenance=provenance)
         found = walk.on(walk.beyond)
-    return attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+    computed = {dataset: law for dataset, law in walk.laws.items() if laws is None or dataset not in laws}
+    found = attrs.evolve(found, provenance=provenance, assumptions=mechanism.assumes)
+    _check_again(mechanism, computed, found, spec)
+    return found
+
+
+def _check_again(mechanism: Mechanism, laws: Mapping[Dataset, Law], found: Verdict, spec: PrivacySpec) -> None:
+    """Check that the laws of a plugin are the same when they are computed again.
+
+    Those of the pair that decides, and of a few other datasets: a law may take long, and all of them would be a third of some
+    verdicts.
+    """
+    if not has_foreign_law(mechanism, found.provenance):
+        return
+    best, shown = found.tightest, found.witness
+    deciding = (shown.left, shown.right) if shown is not None else (best and best.attained) or ()
+    chosen = dict.fromkeys([*list(laws)[::ONE_AGAIN], *deciding])
+    with suppress(WorkLimitError), limited(MOST_COMPARED):
+        check_again(mechanism, {dataset: laws[dataset] for dataset in chosen if dataset in laws}, spec.space)
 
 
 def refute_on(
@@ -198,8 +219,9 @@ def refute_on(
         found = walk.on(walk.beyond)
     if isinstance(found, str):
         return found
-    provenance = origins({"mechanism": mechanism, **blocks_of(spec)}, registry)
-    return attrs.evolve(found, assumptions=mechanism.assumes, provenance=provenance)
+    found = attrs.evolve(found, provenance=origins({"mechanism": mechanism, **blocks_of(spec)}, registry))
+    _check_again(mechanism, walk.laws, found, spec)
+    return attrs.evolve(found, assumptions=mechanism.assumes)
 
 
 def _first_beyond(walk: _Walk, groups: Iterable[Sequence[Dataset]], most_work: int | None) -> Verdict | str:

@@ -59,8 +59,9 @@ from dpspec.blocks.parts import (
     smallest_datasets,
 )
 from dpspec.blocks.space import MEMBERS, Attribute, Dataset, DatasetSpace, Pair, Record, exchanged_records
+from dpspec.extension.loader import has_foreign_law, origins
 from dpspec.grammar.mechanism import Mechanism
-from dpspec.grammar.plugin_calls import computed_law, guarded
+from dpspec.grammar.plugin_calls import check_again, computed_law, guarded
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.views import View
@@ -92,6 +93,8 @@ MOST_KINDS = 6
 """The number of kinds of records that are compared with each other and with none."""
 MOST_PAIRS = 24
 """The number of pairs of datasets that are compared."""
+MOST_AGAIN = 4
+"""The number of laws of a plugin that are computed once more."""
 MOST_CROWDED, CROWDS = 240, ((4, 2), (3, 3))
 """The number of further pairs that differ in one record, next to every collection of others; of so many kinds of records, so many
 others at most."""
@@ -606,6 +609,9 @@ class _LawPairs:
                     missed += 1
                 if len(seen) - before >= 2 * most:
                     break
+        if has_foreign_law(self.mechanism, origins({"mechanism": self.mechanism})):
+            known_laws = ((dataset, law) for dataset, law in self.laws.items() if law is not None)
+            check_again(self.mechanism, dict(itertools.islice(known_laws, MOST_AGAIN)), self.spec.space)
         return LawComparison(compared, missed, self.reason)
 
     def compare_many_records(self) -> None:

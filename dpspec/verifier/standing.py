@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import attrs
 
@@ -38,6 +38,16 @@ STANDING_WORDS = {
 
 UNDER_ASSUMPTIONS = " under assumptions"
 """The end of the words for a status that rests on more than what the mechanism's author states of it."""
+
+
+def failure_code(standings: Iterable[Standing | None]) -> int:
+    """The exit code of an answer next to which the status of claims is shown: 4 where a plugin failed, so that one was not
+    checked, else 0.
+
+    >>> failure_code([None, Standing(word=Word.UNDECIDED, reason="")]), failure_code([Standing(word=Word.PLUGIN, reason="")])
+    (0, 4)
+    """
+    return max((one.word.exit_code for one in standings if one is not None and one.word is Word.PLUGIN), default=0)
 
 
 @attrs.frozen(kw_only=True)

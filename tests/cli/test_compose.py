@@ -91,3 +91,17 @@ def test_what_a_file_does_beside_its_promise_is_told(run, specs, tmp_path, comma
     assert "a list of categories" in losses
     assert "a second table, epsilon = 2 by approximate differential privacy (delta = 1/7); one change: " in losses
     assert "a second table" in run(*asked).out
+
+
+@pytest.mark.parametrize("standard", ['"gaussian-trade-off"', '"mult"', '"d-nor"', '"renyi"\norder = 2', '"mult-one-way"'])
+@pytest.mark.parametrize(("asked", "total"), [("--delta", "epsilon = inf"), ("--epsilon", "delta = 1")])
+def test_an_infinite_budget_has_a_total_that_promises_nothing(run, response, standard, asked, total):
+    """Of mu, it was undecided, and of others it was said that they have no worst pair: any two laws are within an infinite budget."""
+    path = response()
+    parameter = {'"gaussian-trade-off"': "mu", '"d-nor"': "rho"}.get(standard, "epsilon")
+    text = path.read_text(encoding="utf-8").replace('"mult"', standard).replace('epsilon = "ln(3)"', f'{parameter} = "inf"')
+    path.write_text(text.partition("[mechanism]")[0], encoding="utf-8")
+    ran = run("compose", path, asked, "1/1000000")
+    assert (ran.code, ran.err) == (0, "")
+    assert total in ran.out
+    assert "promises nothing" in ran.out

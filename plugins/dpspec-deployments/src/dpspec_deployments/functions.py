@@ -19,6 +19,7 @@ from dpspec.plugin.applications import (
     compared,
     document_at,
     documents_of,
+    failure_code,
     file_numbers,
     ledger_data,
     order_specs,
@@ -146,7 +147,7 @@ def label(
     spec = None if at is None or at.spec is document.spec else at.spec
     data = pages.label_data(document, status, file_numbers(document, status, registry, spec), at)
     notes = table_notes(document) if at is None else ()
-    return CommandAnswer("label", 0, data, partial(pages.label_page, data), value=document, notes=notes)
+    return CommandAnswer("label", failure_code([status]), data, partial(pages.label_page, data), value=document, notes=notes)
 
 
 def evidence(specification: AnyPath | SpecDocument, out: AnyPath, progress: Progress | None = None) -> CommandAnswer:

@@ -184,9 +184,11 @@ class GaussianTradeOff(Named):
         return (-((2 * q - 1).erfinv() + bound / root)).erfc() / 2
 
     def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
-        if bound.is_infinite or bound > extremal.LARGEST:
+        if bound.is_infinite:
+            return extremal.responses(bound, (Fraction(0), Fraction(0)))
+        if bound > extremal.LARGEST:
             rule = f"is converted up to mu = {extremal.LARGEST}"
-            raise errors.NoFormulaError(self.name, rule, "larger numbers promise nothing", value=bound)
+            raise errors.NoFormulaError(self.name, rule, "larger numbers promise next to nothing", value=bound)
         if bound.logs:
             low, high = extremal.ends(bound)
             return _gaussians(low * low), _gaussians(high * high)
@@ -318,7 +320,9 @@ class TradeOffSteps(Named):
         return found
 
     def worst_pairs(self, bound: Number) -> blocks.WorstPairs:
-        steps = MOST_STEPS + 1 if bound.is_infinite else int(exact.dyadic(bound.enclose(extremal.BITS).lower()).__floor__())
+        if bound.is_infinite:
+            return extremal.responses(bound, (Fraction(0), Fraction(0)))
+        steps = int(exact.dyadic(bound.enclose(extremal.BITS).lower()).__floor__())
         if steps > MOST_STEPS:
             raise errors.NoFormulaError(self.name, f"is composed at most {MOST_STEPS} times", "ask for fewer steps")
         curve = self.f.group(steps)

@@ -18,10 +18,12 @@ from dpspec_census.disclosure import (
     RandomRounding,
     cell_key,
 )
+from dpspec_noise import NoisyMax
 
 from dpspec import Outcome
 from dpspec.base.errors import IncompatibleBlocksError, LibraryError, NotEnumerableError, ReleaseError
 from dpspec.base.randomness import SeededRandomness
+from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar import cell_stream
@@ -203,6 +205,13 @@ def test_a_law_of_24_million_cells_is_refused_and_a_release_is_not(mechanism):
     PossibleOutputs(mechanism=mechanism).check(LARGE)
     for claim in mechanism.claims(LARGE):
         assert verify_claim(mechanism, claim.spec).outcome is Outcome.UNDECIDED
+
+
+def test_possible_outputs_name_the_laws_that_they_list():
+    """It was said of a choice among two cells that its laws are not finite; their probabilities are not rational."""
+    chosen = NoisyMax(query=Marginal(attributes=("sex",)), noise="exponential", rate="1/2")
+    with pytest.raises(IncompatibleBlocksError, match="rational probabilities, and those of noisy-max are others"):
+        PossibleOutputs(mechanism=chosen).check(SPACE)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ class PossibleOutputs(Invariant):
     """The outputs that a mechanism can give on a dataset: the support of its law.
 
     Args:
-        mechanism: a mechanism with finite laws.
+        mechanism: a mechanism whose laws have finitely many outcomes, with rational probabilities.
 
     >>> from dpspec.plugin import BitVectors
     >>> from dpspec_noise import RandomisedResponse
@@ -157,7 +157,7 @@ class PossibleOutputs(Invariant):
                 self.value(dataset, space)
 
     def value(self, dataset: Dataset, space: DatasetSpace) -> Hashable:
-        """The support in the order of its text; raises IncompatibleBlocksError for a law that is not finite."""
+        """The support in the order of its text; raises IncompatibleBlocksError for a law that is not listed so."""
         return _support(self.mechanism, dataset, space)
 
     def __str__(self) -> str:
@@ -175,7 +175,8 @@ class PossibleOutputs(Invariant):
 def _support(mechanism: Mechanism, dataset: Dataset, space: DatasetSpace) -> tuple[Hashable, ...]:
     law = mechanism.law(dataset, space)
     if not isinstance(law, FiniteLaw):
-        raise IncompatibleBlocksError(f"invariant {PossibleOutputs.name}", f"{mechanism.name} has no finite laws")
+        rule = f"lists laws of finitely many outcomes with rational probabilities, and those of {mechanism.name} are others"
+        raise IncompatibleBlocksError(f"invariant {PossibleOutputs.name}", rule, "name a mechanism with such laws")
     return tuple(sorted(law.support, key=repr))
 
 

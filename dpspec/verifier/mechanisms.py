@@ -21,7 +21,7 @@ from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, allowed_to_all
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, per_unit, refute_on, verify
 from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -56,9 +56,7 @@ def judged(
         progress: called with (pairs done, pairs in all).
     """
     try:
-        verdict = not_empty(
-            verify(mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress)
-        )
+        verdict = verify(mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress)
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError as fault:  # laws that are mixtures over samples, many times: the proof has no need of them

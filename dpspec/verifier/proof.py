@@ -50,7 +50,7 @@ from dpspec.grammar.structure import ProvedBound, Structure, own_samples, struct
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.exhaustive import PRECISIONS, not_empty, per_unit, verify, without_number
+from dpspec.verifier.exhaustive import PRECISIONS, as_guarantee, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
@@ -439,7 +439,7 @@ def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> V
     found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
     if found is None or found.pair is None or found.probabilities is None or set(found.pair) != set(pair):
         return None
-    return not_empty(_on_pair_of(found, mechanism, spec), pair)
+    return as_guarantee(_on_pair_of(found, mechanism, spec), spec, pair)
 
 
 def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> Verdict:

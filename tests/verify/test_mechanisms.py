@@ -238,3 +238,25 @@ def test_no_budget_is_measured_where_nothing_is_compared() -> None:
     spec = dp.spec(space=dp.records(colour=1, least=1, most=1), distance="hamming", standard="pure", epsilon=1)
     found = dp.measure(COUNTS, against=spec)
     assert (found.exit_code, found["vacuous"], found["proved"], found["tried"]) == (3, True, None, [])
+
+
+@pytest.mark.parametrize("least", [150_000, 10**6])
+def test_no_pair_is_searched_where_one_is_known_that_is_too_large_to_be_written(
+    least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It made datasets of so many records for half a minute, and none of them could have been a witness."""
+    monkeypatch.setattr(mechanisms, "refute_on", lambda *_, **__: pytest.fail("searched"))
+    space = dp.records(colour=["r", "b"], least=least, most=least)
+    spec = dp.spec(space=space, distance="hamming", standard="pure", epsilon="1/10")
+    found = dp.verify(dp.geometric(queries=dp.marginal(attributes="colour"), epsilon=1), spec)
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.reason == "the constant is at least 2, shown by a pair that is too large to be written down"
+
+
+def test_the_ends_of_an_open_constant_are_short() -> None:
+    """They were fractions of hundreds of digits."""
+    sampled = dp.subsampled(mechanism=dp.geometric(queries=dp.marginal(attributes="colour"), epsilon=1), rate="1/2")
+    space = dp.records(colour=["r", "b"], least=10_001, most=10_001)
+    found = dp.verify(sampled, dp.spec(space=space, distance="hamming", standard="pure", epsilon="1/10"))
+    assert found.outcome is Outcome.UNDECIDED
+    assert "the constant lies between 0 (a pair) and 1.000001 (the proof)" in found.reason

@@ -325,7 +325,7 @@ def measure(
     from dpspec.constructors import blocks_alone
     from dpspec.grammar.mechanism import Mechanism as MechanismKind
     from dpspec.report.measurement import measured_data, measured_text
-    from dpspec.verifier.entry import verify_claim
+    from dpspec.verifier.entry import judge_claim
     from dpspec.verifier.functions import NamedFunction, Sampling, verify_named
     from dpspec.verifier.measure import measure as engine
 
@@ -344,11 +344,11 @@ def measure(
 
     def judge(claim: PrivacySpec, share: Fraction) -> Verdict:
         if isinstance(run, MechanismKind):
-            return verify_claim(run, claim)
+            return judge_claim(run, claim)
         if isinstance(run, str):
             named = NamedFunction(path=run, sampling=Sampling(**sampling, seconds=total * share))
             return verify_named(named, claim, progress=progress)
-        return verify_claim(run, claim, seconds=total * share, progress=progress, **sampling)
+        return judge_claim(run, claim, seconds=total * share, progress=progress, **sampling)
 
     if isinstance(run, MechanismKind):
         run.check(spec.space)

@@ -28,8 +28,8 @@ from dpspec.blocks.space import Dataset
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
 from dpspec.risks.attack_bounds import power_at_step
-from dpspec.verifier.entry import verify_claim
 from dpspec.verifier.measure import FINITE
+from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.verdict import Outcome
 
 BLOCKS = ("space", "multiverse", "input_divergence", "output_divergence")
@@ -157,7 +157,7 @@ def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechan
         mechanism.check(spec.space)
     except (DpspecError, Faults) as fault:
         return AblationStep(exchanged=chosen, spec=None, reason=str(fault))
-    verdict = verify_claim(mechanism, spec)
+    verdict = judged(mechanism, spec)
     if verdict.universes and len(verdict.vacuous) == len(verdict.universes):
         reason = "every mechanism satisfies any budget: no universe has two datasets at a finite distance"
         return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, is_vacuous=True, reason=reason)
@@ -165,7 +165,7 @@ def _step(left: PrivacySpec, right: PrivacySpec, chosen: tuple[str, ...], mechan
         return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, reason=verdict.reason or "undecided")
     constant, pair = verdict.constant, None
     if constant.upper.is_infinite:
-        finite = verify_claim(mechanism, spec.replace(budget=UniformBudget(parameter=parameter, value=number(FINITE))))
+        finite = judged(mechanism, spec.replace(budget=UniformBudget(parameter=parameter, value=number(FINITE))))
         if finite.witness is None or not finite.witness.divergence.lower.is_infinite:
             reason = finite.reason or "no finite bound is known"
             return AblationStep(exchanged=chosen, spec=spec, parameter=parameter, reason=reason)

@@ -48,9 +48,9 @@ from dpspec.laws.integers import TwoSidedGeometricLaw
 from dpspec.laws.numeric import hull
 from dpspec.laws.products import UnionDichotomy, product_of
 from dpspec.verifier.codec import error_from_data, error_to_data, from_data, to_data
-from dpspec.verifier.entry import verify_claim
+from dpspec.verifier.entry import judge_claim, verify_claim
 from dpspec.verifier.event import Asked, telling_event, with_probabilities
-from dpspec.verifier.exhaustive import NOTHING, asked_of, not_empty, verify as verify_exhaustively
+from dpspec.verifier.exhaustive import NOTHING, as_guarantee, asked_of, verify as verify_exhaustively
 from dpspec.verifier.expression import Expression, filled, numbers
 from dpspec.verifier.functions import ERROR, SECONDS, FunctionError, FunctionJudge, NamedFunction, PowerError, Sampling, parts_of
 from dpspec.verifier.observation import (
@@ -136,6 +136,7 @@ __all__ = [
     "account_of",
     "allow_own_acts",
     "annotated",
+    "as_guarantee",
     "asked_of",
     "atom",
     "ball",
@@ -156,8 +157,8 @@ __all__ = [
     "harmless",
     "hull",
     "integral",
+    "judge_claim",
     "mixture",
-    "not_empty",
     "numbers",
     "observed",
     "observed_raise",

@@ -15,7 +15,6 @@ from dpspec.report.text import verdict_lines
 from dpspec.specfile.document import SpecDocument
 from dpspec.specfile.reader import as_document
 from dpspec.verifier.entry import verify_claim
-from dpspec.verifier.exhaustive import not_allowed_to_all
 from dpspec.verifier.functions import PowerError
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -55,7 +54,7 @@ def assert_satisfies(
     if undecided not in UNDECIDED:
         raise ParameterError("undecided", f"must be {' or '.join(UNDECIDED)}", value=undecided)
     spec = as_document(spec, installed().registry, "specification").spec
-    verdict = not_allowed_to_all(verify_claim(mechanism, spec, **options), spec)
+    verdict = verify_claim(mechanism, spec, **options)
     if verdict.outcome is Outcome.REFUTED or (verdict.outcome is Outcome.UNDECIDED and undecided != "pass"):
         name = getattr(mechanism, "name", None) or getattr(mechanism, "__name__", "the mechanism")
         head = f"{name} does not satisfy the specification" if verdict.outcome is Outcome.REFUTED else "undecided"
@@ -93,7 +92,7 @@ def assert_not_refuted(
     spec = as_document(spec, installed().registry, "specification").spec
     name = getattr(function, "__name__", "the function")
     try:
-        verdict = not_allowed_to_all(verify_claim(function, spec, loss=loss, mass=mass, power=power, **options), spec)
+        verdict = verify_claim(function, spec, loss=loss, mass=mass, power=power, **options)
     except PowerError as missing:
         open_ = Verdict(outcome=Outcome.UNDECIDED, method="sampled", scope="too few draws", reason=str(missing))
         raise ClaimNotHeld(verdict_text(open_, spec, note=f"{name} was not checked closely enough"), open_) from None

@@ -18,13 +18,48 @@ from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.functions import PlainFunction
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.exhaustive import not_empty, verify, without_number
+from dpspec.verifier.exhaustive import as_guarantee, verify, without_number
 from dpspec.verifier.functions import ERROR, SECONDS, Sampling, function_judge
 from dpspec.verifier.mechanisms import judged
 from dpspec.verifier.verdict import Verdict
 
 
 def verify_claim(
+    subject: Mechanism | PlainFunction, spec: PrivacySpec, *, datasets: Iterable[Any] | None = None, **options: Any
+) -> Verdict:
+    """Judge whether a mechanism, or a plain function `(dataset, numpy Generator) -> output`, satisfies a specification.
+
+    Args:
+        subject, spec, datasets, options: as for `judge_claim`.
+
+    Returns:
+        Its verdict, as an answer to a user (`as_guarantee`): where no two of the datasets share a universe at a finite distance,
+        or every mechanism satisfies the claim and nothing less is proved of this one, it is undecided.
+
+    Raises:
+        as `judge_claim`.
+
+    >>> from dpspec.blocks.budget import UniformBudget
+    >>> from dpspec.blocks.multiverse import Trivial
+    >>> from dpspec.blocks.vectors import BitVectors
+    >>> from dpspec.extension import installed
+    >>> registry = installed().registry
+    >>> spec = PrivacySpec(
+    ...     space=BitVectors(length=2),
+    ...     multiverse=Trivial(),
+    ...     input_divergence=registry.get("input_divergences", "hamming-ordered")(),
+    ...     output_divergence=registry.get("output_divergences", "mult")(),
+    ...     budget=UniformBudget(parameter="epsilon", value="ln(3)"),
+    ... )
+    >>> verdict = verify_claim(lambda bits, rng: [b ^ int(rng.random() < 0.25) for b in bits], spec)
+    >>> verdict.outcome.value, verdict.method, str(verdict.constant)
+    ('verified', 'exhaustive', 'ln(3)')
+    """
+    chosen = None if datasets is None else tuple(datasets)
+    return as_guarantee(judge_claim(subject, spec, datasets=chosen, **options), spec, chosen)
+
+
+def judge_claim(
     subject: Mechanism | PlainFunction,
     spec: PrivacySpec,
     *,
@@ -43,7 +78,7 @@ def verify_claim(
     registry: Registry | None = None,
     progress: Progress | None = None,
 ) -> Verdict:
-    """Judge whether a mechanism, or a plain function `(dataset, numpy Generator) -> output`, satisfies a specification.
+    """Judge a claim as `verify_claim` does, without regard to whether its truth is a guarantee.
 
     Args:
         subject: the mechanism or the function.
@@ -64,8 +99,8 @@ def verify_claim(
         progress: called with (done, in all).
 
     Returns:
-        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why. Where no two
-        of the datasets share a universe at a finite distance, nothing was compared, and the verdict is undecided.
+        A verdict; its method is exhaustive, sampled, or none. When a function was sampled, the reason says why. Its constant
+        holds also where the claim is true of every mechanism, or of no pair of datasets.
 
     Raises:
         ParameterError: for what is no mechanism and no function; for an error outside (0, 1), no draws, no time, or a negative
@@ -74,22 +109,6 @@ def verify_claim(
         PowerError: with `loss`, where a fault of that size could have been missed.
         MissingPackageError: for a function, where no judge of functions is installed.
         UnknownNameError, AdapterError, WantedShapeError, FunctionError: for a function that cannot be handed what it wants.
-
-    >>> from dpspec.blocks.budget import UniformBudget
-    >>> from dpspec.blocks.multiverse import Trivial
-    >>> from dpspec.blocks.vectors import BitVectors
-    >>> from dpspec.extension import installed
-    >>> registry = installed().registry
-    >>> spec = PrivacySpec(
-    ...     space=BitVectors(length=2),
-    ...     multiverse=Trivial(),
-    ...     input_divergence=registry.get("input_divergences", "hamming-ordered")(),
-    ...     output_divergence=registry.get("output_divergences", "mult")(),
-    ...     budget=UniformBudget(parameter="epsilon", value="ln(3)"),
-    ... )
-    >>> verdict = verify_claim(lambda bits, rng: [b ^ int(rng.random() < 0.25) for b in bits], spec)
-    >>> verdict.outcome.value, verdict.method, str(verdict.constant)
-    ('verified', 'exhaustive', 'ln(3)')
     """
     sampling = Sampling(
         seed=seed, error=error, draws=draws, seconds=Fraction(SECONDS) if seconds is None else seconds, bits=bits,
@@ -107,7 +126,7 @@ def verify_claim(
     check_declared(spec)
     if spec.budget.unpublished() is not None:
         judge = partial(
-            verify_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, by_value=by_value,
+            judge_claim, subject, seed=seed, error=error, draws=draws, seconds=seconds, bits=bits, by_value=by_value,
             dataset=dataset, generator=generator, loss=loss, mass=mass, power=power, datasets=chosen, registry=registry,
             progress=progress,
         )  # fmt: skip
@@ -116,4 +135,4 @@ def verify_claim(
         return function_judge().verify(subject, spec, sampling, datasets=chosen, registry=registry, progress=progress)
     if chosen is None:
         return judged(subject, spec, registry=registry, progress=progress)
-    return not_empty(verify(subject, spec, datasets=chosen, registry=registry, progress=progress), chosen)
+    return verify(subject, spec, datasets=chosen, registry=registry, progress=progress)

@@ -120,7 +120,7 @@ def verify(
     Returns:
         A verdict: verified when every pair stays within its budget, refuted with the smallest witness when one does
         not, undecided when a bracket stays too wide or the universes cannot be listed. Without a pair it is verified as well:
-        `not_empty` makes it undecided where it is an answer to a user.
+        `as_guarantee` makes it undecided where it is an answer to a user.
 
     Raises:
         IncompatibleBlocksError: when the mechanism does not fit the space.
@@ -276,28 +276,22 @@ def without_number(spec: PrivacySpec, judge: Callable[[PrivacySpec], Verdict]) -
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason, universes=(), proof=())
 
 
-def not_empty(found: Verdict, datasets: Collection[Dataset] | None = None) -> Verdict:
-    """The verdict, but undecided where there was no pair to compare: an empty truth is not taken for a guarantee.
+def as_guarantee(found: Verdict, spec: PrivacySpec, datasets: Collection[Dataset] | None = None) -> Verdict:
+    """The verdict as an answer to a user: undecided where the claim is true, and no guarantee of the mechanism.
+
+    That is so where there was no pair to compare, and where every mechanism satisfies the claim and nothing less is proved of
+    this one: with an infinite budget, all records may be published. A search for the least budget needs the constant instead.
 
     Args:
         found: the verdict.
+        spec: the claim.
         datasets: those that were compared, where they are not all of the space.
     """
-    if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
-        reason = NOTHING if datasets is None else NOTHING_GIVEN
-        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=reason)
-    return found
-
-
-def not_allowed_to_all(found: Verdict, spec: PrivacySpec) -> Verdict:
-    """The verdict, but undecided where every mechanism satisfies the claim and nothing less is proved of this one.
-
-    Nor is a truth about all mechanisms taken for a guarantee of one of them: with an infinite budget, all records may be
-    published. `not_empty` and this apply where a verdict answers a user; a search for the least budget needs the constant.
-    """
-    if found.outcome is not Outcome.VERIFIED or spec.budget.unpublished() is not None:
+    if found.outcome is not Outcome.VERIFIED:
         return found
-    why = allowed_to_all(spec)
+    if len(found.vacuous) == len(found.universes):
+        return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=NOTHING if datasets is None else NOTHING_GIVEN)
+    why = None if spec.budget.unpublished() is not None else allowed_to_all(spec)
     if why is None or allowed_to_all(spec, found.constant.upper) is None:
         return found
     return attrs.evolve(found, outcome=Outcome.UNDECIDED, reason=f"every mechanism satisfies the claim: {why}")

@@ -21,6 +21,7 @@ from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, number
 from dpspec.base.log_linear import dyadic
 from dpspec.blocks.budget import UniformBudget
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.verifier.exhaustive import as_guarantee
 from dpspec.verifier.verdict import Outcome, Verdict
 
 TRIES = 6
@@ -103,6 +104,11 @@ def measure(judge: ClaimJudge, spec: PrivacySpec) -> Measurement:
     """
     blocks = without_budget(spec)
     first = judge(blocks, Fraction(1, 2))
+    if first.outcome is Outcome.VERIFIED and len(first.vacuous) == len(first.universes):  # nothing was compared
+        anything = Bracket(lower=ZERO, upper=INFINITY)
+        return Measurement(
+            spec=blocks, constant=anything, proved=None, refuted=None, first=as_guarantee(first, blocks), tried=()
+        )
     decided = first.outcome is not Outcome.UNDECIDED
     low, high = (first.constant.lower, first.constant.upper) if decided else (ZERO, INFINITY)
     proved, refuted = (None if high.is_infinite else first), None

@@ -16,12 +16,14 @@ from dpspec.base.errors import NoFormulaError, NotEnumerableError, WorkLimitErro
 from dpspec.base.exact import INFINITY, Bracket
 from dpspec.base.types import Progress
 from dpspec.base.work import limited
-from dpspec.blocks.space import Dataset
+from dpspec.blocks.multisets import MOST_WRITTEN
+from dpspec.blocks.parts import sizes_of
+from dpspec.blocks.space import Dataset, DatasetSpace
 from dpspec.extension.hooks import Registry
 from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.spec import PrivacySpec, allowed_to_all
 from dpspec.grammar.trial_datasets import groups_for
-from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, not_empty, per_unit, refute_on, verify
+from dpspec.verifier.exhaustive import MOST_WALKED, WIDE, per_unit, refute_on, verify
 from dpspec.verifier.proof import METHOD, ONE_PAIR, derive
 from dpspec.verifier.sensitivity import Missing
 from dpspec.verifier.verdict import Outcome, Verdict
@@ -56,9 +58,7 @@ def judged(
         progress: called with (pairs done, pairs in all).
     """
     try:
-        verdict = not_empty(
-            verify(mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress)
-        )
+        verdict = verify(mechanism, spec, most_datasets=most, most_work=MOST_WALKED_WORK, registry=registry, progress=progress)
     except NotEnumerableError as fault:  # the datasets of the space can be listed, but not the laws on them
         verdict = Verdict(outcome=Outcome.UNDECIDED, method="none", scope="nothing", reason=str(fault))
     except NoFormulaError as fault:  # laws that are mixtures over samples, many times: the proof has no need of them
@@ -100,6 +100,8 @@ def judged_unlisted(
     budget = spec.budget.uniform()
     if budget is not None and budget.is_infinite and spec.input_divergence.is_metric:  # nothing is beyond it
         return proved
+    if budget is not None and isinstance(proved, Verdict) and _is_shown_beyond(proved) and _has_only_large_datasets(spec.space):
+        return proved
     tried = refute_on(mechanism, spec, _groups(mechanism, spec), registry=registry, most_work=most_work)
     if isinstance(tried, Verdict):
         return _of_one_pair(tried)
@@ -129,6 +131,16 @@ def _groups(mechanism: Mechanism, spec: PrivacySpec) -> Iterator[Sequence[Datase
 
 def _is_decided(proved: Verdict | Missing) -> TypeGuard[Verdict]:
     return not isinstance(proved, Missing) and proved.outcome is not Outcome.UNDECIDED
+
+
+def _is_shown_beyond(proved: Verdict) -> bool:
+    """Whether a pair is known that is beyond the claim, and was too large to be written down."""
+    return any(result.constant.lower > result.bound for result in proved.universes)
+
+
+def _has_only_large_datasets(space: DatasetSpace) -> bool:
+    """Whether no pair of the space is written down: a search would make datasets for nothing, half a minute long."""
+    return bool(space.units) and sizes_of(space)[0] * len(space.attributes_of(space.units[0])) > MOST_WRITTEN
 
 
 def _of_one_pair(found: Verdict) -> Verdict:

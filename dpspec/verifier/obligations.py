@@ -22,7 +22,7 @@ from dpspec.grammar.mechanism import Mechanism
 from dpspec.grammar.plugin_calls import guarded
 from dpspec.grammar.spec import PrivacySpec, blocks_of
 from dpspec.specfile.document import Expectation, Miniature, PromisedBeside, SecretMechanism, SpecDocument
-from dpspec.verifier.exhaustive import MOST_WALKED, not_allowed_to_all
+from dpspec.verifier.exhaustive import MOST_WALKED, as_guarantee
 from dpspec.verifier.functions import NamedFunction
 from dpspec.verifier.mechanisms import judged, judged_unlisted
 from dpspec.verifier.miniatures import EFFORT, Grown, exchanged, grown
@@ -345,7 +345,7 @@ def recorded_outcome(document: SpecDocument) -> Outcome:
 
 def obligation_of(name: str, verdict: Verdict, recorded: Outcome, spec: PrivacySpec) -> Obligation:
     """A claim is held against the verdict that the file records for it."""
-    verdict = not_allowed_to_all(verdict, spec)
+    verdict = as_guarantee(verdict, spec)
     found = verdict.outcome
     as_recorded = found is recorded
     if found is Outcome.UNDECIDED:

@@ -34,7 +34,7 @@ from dpspec.base.errors import (
     PluginContractError,
     count,
 )
-from dpspec.base.exact import INFINITY, ZERO, Bracket, Number
+from dpspec.base.exact import INFINITY, ZERO, Bracket, Number, in_few_digits, rounded_down, rounded_up
 from dpspec.blocks.budget import stands_for
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import Universe, determines, shared_labels
@@ -50,7 +50,7 @@ from dpspec.grammar.structure import ProvedBound, Structure, own_samples, struct
 from dpspec.grammar.views import DrawnView, SampledView, View, table_data
 from dpspec.laws.law import FiniteLaw, Law
 from dpspec.verifier.changes import pairs_of
-from dpspec.verifier.exhaustive import PRECISIONS, not_empty, per_unit, verify, without_number
+from dpspec.verifier.exhaustive import PRECISIONS, as_guarantee, per_unit, verify, without_number
 from dpspec.verifier.law_check import cell_count, compare_law, compare_theorem
 from dpspec.verifier.lower_bound import Attaining, SeenPair
 from dpspec.verifier.sensitivity import Cost, Missing, MissingStep, RecordChange, Sensitivity, for_replaced
@@ -197,6 +197,18 @@ def _by_structure(mechanism: Mechanism, structure: Structure, spec: PrivacySpec)
     return _only_if_compared(found, comparison.missing("structure"))
 
 
+def _from_below(value: Number) -> str:
+    """A lower bound in a sentence: in exact form while that is short."""
+    exact = in_few_digits(value)
+    return rounded_down(value, 7) if exact.startswith("about ") else exact
+
+
+def _from_above(value: Number) -> str:
+    """An upper bound in a sentence: in exact form while that is short."""
+    exact = in_few_digits(value)
+    return rounded_up(value, 7) if exact.startswith("about ") else exact
+
+
 def _only_if_compared(found: Verdict, missing: str) -> Verdict:
     """The verdict; undecided where it rests on a statement of the mechanism's author that was not compared with a law.
 
@@ -205,7 +217,7 @@ def _only_if_compared(found: Verdict, missing: str) -> Verdict:
     if found.outcome is not Outcome.VERIFIED or not missing:
         return found
     bound = found.constant.upper
-    reason = missing if bound.is_infinite else f"the constant would be at most {bound}, but {missing}"
+    reason = missing if bound.is_infinite else f"the constant would be at most {_from_above(bound)}, but {missing}"
     return Verdict(outcome=Outcome.UNDECIDED, method=METHOD, scope=WHOLE, reason=reason)
 
 
@@ -262,7 +274,7 @@ class _Proof:
             left=pair[0], right=pair[1], distance=self.spec.distance(*pair), divergence=Bracket(lower=ZERO, upper=INFINITY)
         )
         found = self._decided(self._steps(family, costs), upper, unknown, written=False)
-        reason = found.reason and f"the constant is at most {upper} (the proof), and no pair bounds it from below"
+        reason = found.reason and f"the constant is at most {_from_above(upper)} (the proof), and no pair bounds it from below"
         return attrs.evolve(found, reason=reason, assumptions=(UNCONFIRMED,))
 
     def bound_of(self, found: SeenPair) -> Number:
@@ -303,9 +315,10 @@ class _Proof:
             raise PluginContractError("structure", rule, "report it with the file", value=f"{lower.left}, {lower.right}")
         constant = Bracket(lower=lower.ratio.lower, upper=upper)
         outcome = Outcome.VERIFIED if upper <= self.bound else Outcome.UNDECIDED
-        reason = f"the constant lies between {constant.lower} (a pair) and {constant.upper} (the proof)"
+        least = _from_below(constant.lower)
+        reason = f"the constant lies between {least} (a pair) and {_from_above(constant.upper)} (the proof)"
         if not written and lower.ratio.lower > self.bound:
-            reason = f"the constant is at least {lower.ratio.lower}, shown by a pair that is too large to be written down"
+            reason = f"the constant is at least {least}, shown by a pair that is too large to be written down"
         return Verdict(
             outcome=outcome, method=METHOD, scope=WHOLE, reason="" if outcome is Outcome.VERIFIED else reason, proof=proof,
             universes=(self.result(constant, outcome, (lower.left, lower.right) if written else None),),
@@ -439,7 +452,7 @@ def on_pair_of_theorem(mechanism: Mechanism, spec: PrivacySpec, pair: Pair) -> V
     found = guarded(mechanism.name, lambda: mechanism.proved(spec)) if "proved" in vars(type(mechanism)) else None
     if found is None or found.pair is None or found.probabilities is None or set(found.pair) != set(pair):
         return None
-    return not_empty(_on_pair_of(found, mechanism, spec), pair)
+    return as_guarantee(_on_pair_of(found, mechanism, spec), spec, pair)
 
 
 def _on_pair_of(found: ProvedBound, mechanism: Mechanism, spec: PrivacySpec) -> Verdict:

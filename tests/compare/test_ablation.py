@@ -93,14 +93,14 @@ def test_a_large_finite_constant_is_not_called_infinite(monkeypatch):
     from dpspec.base.exact import Bracket
     from dpspec.comparison import ablation
 
-    real = ablation.verify_claim
+    real = ablation.judged
 
     def without_upper_end(mechanism, spec):
         found = real(mechanism, spec)
         unknown = Bracket(lower=found.constant.lower, upper=INFINITY)
         return attrs.evolve(found, universes=tuple(attrs.evolve(one, constant=unknown) for one in found.universes))
 
-    monkeypatch.setattr(ablation, "verify_claim", without_upper_end)
+    monkeypatch.setattr(ablation, "judged", without_upper_end)
     strong = dp.geometric(queries=[dp.marginal(attributes=["cell"])], epsilon=2000)
     small = FREE.replace(space=dp.records(cell=["x", "y"], most=1))
     found = dp.ablate(small, small, mechanism=strong)

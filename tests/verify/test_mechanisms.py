@@ -15,6 +15,7 @@ from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.mechanism import ReleaseInvariants
 from dpspec.verifier import components, exhaustive, mechanisms
+from dpspec.verifier.entry import judge_claim, verify_claim
 from dpspec.verifier.exhaustive import NOTHING, WIDE
 from dpspec.verifier.verdict import Outcome, Verdict
 
@@ -47,7 +48,7 @@ def test_where_no_two_datasets_are_compared_nothing_is_verified(universes: tuple
     held = ExplicitUniverses(universes_by_label=universes)
     spec = dp.spec(space=space, distance="hamming", standard="pure", epsilon=0).replace(multiverse=held)
     exact = ReleaseInvariants(invariants=(Marginal(attributes=("kind",)),))
-    found = mechanisms.judged(exact, spec)
+    found = verify_claim(exact, spec)
     assert (found.outcome, found.reason) == (Outcome.UNDECIDED, NOTHING)
 
 
@@ -214,3 +215,48 @@ def test_no_number_published_of_a_claim_without_a_proof_leaves_it_undecided() ->
     found = dp.verify(exact, on_many(APPROXIMATE, budget={"stated": False}))
     assert found.outcome is Outcome.UNDECIDED
     assert found.reason.startswith("no number published")
+
+
+SIZE = ReleaseInvariants(invariants=(Marginal(attributes=()),))
+
+
+def coin_and_data(records: Any, rng: Any) -> list[Any]:
+    return [len(records), int(rng.random() < 0.5)]
+
+
+@pytest.mark.parametrize("subject", [SIZE, pytest.param(coin_and_data, marks=pytest.mark.slow)], ids=["mechanism", "function"])
+def test_what_every_mechanism_satisfies_is_no_answer_of_verify_claim(subject: Any) -> None:
+    """It said *verified* of a release of the data. A search for the least budget needs the constant that the engines return."""
+    spec = dp.spec(space=dp.records(kind=1, most=1), distance="add-remove", standard="pure", epsilon="inf")
+    found = verify_claim(subject, spec)
+    assert found.outcome is Outcome.UNDECIDED
+    assert "every mechanism satisfies the claim: " in found.reason
+    assert judge_claim(subject, spec).constant.upper.is_infinite
+
+
+def test_no_budget_is_measured_where_nothing_is_compared() -> None:
+    spec = dp.spec(space=dp.records(colour=1, least=1, most=1), distance="hamming", standard="pure", epsilon=1)
+    found = dp.measure(COUNTS, against=spec)
+    assert (found.exit_code, found["vacuous"], found["proved"], found["tried"]) == (3, True, None, [])
+
+
+@pytest.mark.parametrize("least", [150_000, 10**6])
+def test_no_pair_is_searched_where_one_is_known_that_is_too_large_to_be_written(
+    least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It made datasets of so many records for half a minute, and none of them could have been a witness."""
+    monkeypatch.setattr(mechanisms, "refute_on", lambda *_, **__: pytest.fail("searched"))
+    space = dp.records(colour=["r", "b"], least=least, most=least)
+    spec = dp.spec(space=space, distance="hamming", standard="pure", epsilon="1/10")
+    found = dp.verify(dp.geometric(queries=dp.marginal(attributes="colour"), epsilon=1), spec)
+    assert found.outcome is Outcome.UNDECIDED
+    assert found.reason == "the constant is at least 2, shown by a pair that is too large to be written down"
+
+
+def test_the_ends_of_an_open_constant_are_short() -> None:
+    """They were fractions of hundreds of digits."""
+    sampled = dp.subsampled(mechanism=dp.geometric(queries=dp.marginal(attributes="colour"), epsilon=1), rate="1/2")
+    space = dp.records(colour=["r", "b"], least=10_001, most=10_001)
+    found = dp.verify(sampled, dp.spec(space=space, distance="hamming", standard="pure", epsilon="1/10"))
+    assert found.outcome is Outcome.UNDECIDED
+    assert "the constant lies between 0 (a pair) and 1.000001 (the proof)" in found.reason

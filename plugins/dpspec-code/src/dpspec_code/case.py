@@ -26,6 +26,7 @@ from dpspec.plugin import AdaptedFunction, Dataset, DatasetAdapter, DatasetSpace
 from dpspec.plugin.judges import (
     EVERY,
     METHOD,
+    NOTHING,
     WHOLE,
     NoFormulaError,
     NotEnumerableError,
@@ -37,7 +38,6 @@ from dpspec.plugin.judges import (
     Sampling,
     compared_by_value,
     count,
-    not_empty,
     presented,
     verify_exhaustively,
 )
@@ -430,7 +430,9 @@ class _Case:
         space = self.spec.space
         try:
             found = verify_exhaustively(sampler, self.spec, datasets=self.datasets, registry=self.registry, progress=report)
-            found = self._by_models(not_empty(found))
+            if found.outcome is Outcome.VERIFIED and len(found.vacuous) == len(found.universes):
+                return NOTHING, {}
+            found = self._by_models(found)
             if found.outcome is Outcome.UNDECIDED:
                 return found.reason, {}
             if found.outcome is Outcome.REFUTED:

@@ -22,8 +22,8 @@ from dpspec.plugin.judges import (
     error_from_data,
     from_data,
     harmless,
+    judge_claim,
     to_data,
-    verify_claim,
 )
 from dpspec_code import worker
 from dpspec_code.case import ENDS, LATE
@@ -49,11 +49,11 @@ def verify_named(
         progress: called with (done, in all).
 
     Raises:
-        as `verify_claim`; FunctionError: it cannot be imported.
+        as `judge_claim`; FunctionError: it cannot be imported.
     """
 
     def work(call: PlainFunction, report: Progress) -> tuple[Verdict, None]:
-        return verify_claim(call, spec, registry=registry, progress=report, **function.sampling.keywords), None
+        return judge_claim(call, spec, registry=registry, progress=report, **function.sampling.keywords), None
 
     if function.call is not None:
         return work(function.call, progress or _silent)[0]

@@ -19,7 +19,7 @@ from typing import Any
 
 from dpspec import DpspecError, installed
 from dpspec.plugin import PrivacySpec
-from dpspec.plugin.judges import NamedFunction, error_to_data, text_of, to_data, verify_claim
+from dpspec.plugin.judges import NamedFunction, error_to_data, judge_claim, text_of, to_data
 from dpspec_code.functions import adapted, load_function
 
 LATE = 75
@@ -76,7 +76,7 @@ def main() -> None:
         assert call is not None  # noqa: S101 - it was loaded
         call = adapted(call, spec.space, dataset=sampling.dataset, generator=sampling.generator, registry=registry)
         loaded.set()
-        verdict = verify_claim(call, spec, registry=registry, **sampling.keywords)
+        verdict = judge_claim(call, spec, registry=registry, **sampling.keywords)
         message: dict[str, Any] = {"verdict": to_data((verdict, None), displayed=True)}
     except DpspecError as fault:
         message = {"fault": error_to_data(fault)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Sized
 from fractions import Fraction
 from typing import Any
 
@@ -36,6 +36,9 @@ MANY = (1, 2, 8, 64)
 
 MOST_EVALUATED = 100_000
 """The largest number of evaluations of invariants in a search for a pair, counted once for each pair: about two seconds."""
+
+RECORDS_EVALUATED = 20
+"""So many records of datasets take as long as one of these evaluations: they are read, sorted and counted for each pair."""
 
 PAIRS_TRIED = 100
 """The number of patterns that are turned into datasets, those of the largest divergence first."""
@@ -242,8 +245,12 @@ class Attaining:
                 self._evaluated[0] += each
                 if self._evaluated[0] > MOST_EVALUATED:
                     return best
-                pairs = (self.judged(*pair, precision) for pair in pairs_of(others + gone, others + come, self.spec.space, unit))
-                found = next((pair for pair in pairs if pair is not None), None)
+                found = None
+                for left, right in pairs_of(others + gone, others + come, self.spec.space, unit):
+                    self._evaluated[0] += sum(len(x) for x in (left, right) if isinstance(x, Sized)) // RECORDS_EVALUATED
+                    found = self.judged(left, right, precision)
+                    if found is not None:
+                        break
                 if found is not None and (best is None or found.ratio.lower > best.ratio.lower):
                     best = found
         return best

@@ -13,7 +13,8 @@ from dpspec.blocks.multiverse import LevelSets, Trivial
 from dpspec.blocks.records import Households, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.verifier.lower_bound import MOST_AT_ONCE
+from dpspec.verifier import lower_bound
+from dpspec.verifier.lower_bound import MOST_AT_ONCE, Attaining
 from dpspec.verifier.proof import derive, on_pair
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.compare.test_rules import HAMMING, SYMMETRIC, spec
@@ -87,3 +88,33 @@ def test_neighbours_that_are_many_changes_apart_are_shown_by_fewer() -> None:
     assert found.outcome is Outcome.REFUTED
     assert found.witness is not None
     assert max(len(dataset) for dataset in (found.witness.left, found.witness.right)) == MOST_AT_ONCE
+
+
+def test_a_search_for_a_pair_reads_so_many_records_in_all_however_large_datasets_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Batches of a thousand records took `verify` 10 s, and `compare` and `explain` twice as long: pairs alone were counted."""
+    read: list[int] = []
+    judged = Attaining.judged
+
+    def counting(self: Attaining, left: tuple[object, ...], right: tuple[object, ...], precision: int) -> object:
+        read.append(len(left) + len(right))
+        return judged(self, left, right, precision)
+
+    monkeypatch.setattr(Attaining, "judged", counting)
+    monkeypatch.setattr(lower_bound, "MOST_EVALUATED", 200)
+    attributes = tuple(Attribute(name=name, categories=("1", "2", "3")) for name in "abcd")
+    query = Marginal(attributes=("a", "b"), where=(("c", ("1",)), ("d", ("1", "2"))))
+    first = block("mechanisms", "above-threshold", query=query, threshold=2, threshold_scale=2, query_scale=4)
+    batched = block("mechanisms", "batched", mechanism=first, batches=3, assignment="independent")
+    numbers = []
+    for size in (10, 100, 1_000):
+        read.clear()
+        space = UnorderedRecords(attributes=attributes, least=size, most=size)
+        chosen = block("output_divergences", "f-divergence", generator="chi-squared", direction="forward")
+        claim = PrivacySpec(
+            space=space, multiverse=Trivial(), input_divergence=SYMMETRIC, output_divergence=chosen,
+            budget=UniformBudget(parameter="divergence", value=number(1)),
+        )  # fmt: skip
+        derive(batched, claim)
+        numbers.append(sum(read))
+        assert sum(read) <= lower_bound.RECORDS_EVALUATED * (lower_bound.MOST_EVALUATED + 1) + 40 * size, numbers
+    assert numbers[1] > numbers[0]

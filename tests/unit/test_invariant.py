@@ -96,6 +96,8 @@ def test_coarser_tables_are_seen() -> None:
         (table("age", sex=("f",)), table(sex=("f",)), True), (table("age", sex=("f",)), table(), False),
         (table("age", sex=("f", "m")), table(sex=("f",)), False), (table("sex", "age"), table("age", sex=("m",)), True),
         (table("county"), Marginal(attributes=("state",), unit="household"), False),
+        (table("age", age=("1", "2")), table("age", age=("2",)), True),
+        (table("age", age=("2",)), table("age", age=("1", "2")), False),
     ):  # fmt: skip
         assert (fine.implies(coarse, SPACE) is not None) is seen, (fine, coarse)
 

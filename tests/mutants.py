@@ -583,7 +583,7 @@ MUTANTS = (
         "sizes_vary = space.most is None or space.least < space.most",
         "sizes_vary = True",
         (
-            "plugins/dpspec-divergences/tests/test_input_divergences.py tests/compare/test_rules.py "
+            "plugins/dpspec-divergences/tests/test_paths.py tests/compare/test_rules.py "
             "tests/attacks/test_hypotheses.py"
         ),
     ),
@@ -649,7 +649,7 @@ MUTANTS = (
         "return has_centre and are_neighbours(left, right, self.relation, space)",
         "return are_neighbours(left, right, self.relation, space)",
         (
-            "plugins/dpspec-flavours/tests/test_universes.py plugins/dpspec-flavours/tests/test_family.py "
+            "plugins/dpspec-flavours/tests/test_neighbourhoods.py plugins/dpspec-flavours/tests/test_family.py "
             "tests/conformance/test_first_party.py"
         ),
     ),
@@ -659,7 +659,7 @@ MUTANTS = (
         "return None if self.otherwise is None else min(self.otherwise, *(row.value for row in self.values))",
         "return self.otherwise",
         (
-            "plugins/dpspec-flavours/tests/test_universes.py plugins/dpspec-flavours/tests/test_family.py "
+            "plugins/dpspec-flavours/tests/test_part_budgets.py plugins/dpspec-flavours/tests/test_family.py "
             "tests/attacks/test_optional_variants.py tests/conformance/test_first_party.py"
         ),
     ),
@@ -669,7 +669,7 @@ MUTANTS = (
         "fewer = set(other.sensitive) <= set(self.sensitive)",
         "fewer = set(other.sensitive) >= set(self.sensitive)",
         (
-            "plugins/dpspec-flavours/tests/test_streams.py plugins/dpspec-flavours/tests/test_family.py "
+            "plugins/dpspec-flavours/tests/test_personal.py plugins/dpspec-flavours/tests/test_family.py "
             "tests/conformance/test_first_party.py tests/compare/test_rules.py"
         ),
     ),
@@ -690,7 +690,7 @@ MUTANTS = (
         "if False:",
         (
             "plugins/dpspec-census/tests/safetab/test_safetab_claims.py "
-            "plugins/dpspec-census/tests/safetab/test_safetab_release.py"
+            "plugins/dpspec-census/tests/safetab/test_adaptive.py"
         ),
     ),
     Mutant(

@@ -334,7 +334,7 @@ def _own_attributes(query: Marginal, space: DatasetSpace) -> tuple[tuple[Attribu
     own = tuple(
         known[a] if known[a].within in query.attributes else evolve(known[a], within=None, parents=()) for a in query.attributes
     )
-    return own, tuple(sorted(own, key=lambda a: list(known).index(a.name)))
+    return own, tuple(sorted(dict.fromkeys(own), key=lambda a: list(known).index(a.name)))  # a table may name one twice
 
 
 @memoize(maxsize=1024)

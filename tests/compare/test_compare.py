@@ -1,17 +1,28 @@
 """Comparison: derived, separated or unknown, each direction with its reasons."""
 
+from fractions import Fraction
+
 import pytest
 
 import dpspec as dp
 from dpspec.api import compare
-from dpspec.base.exact import number
-from dpspec.blocks.budget import BudgetTable, UniformBudget
+from dpspec.base.exact import ZERO, number
+from dpspec.blocks.budget import BudgetTable, OpenBudget, UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets, Trivial
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.comparison.compare import Answer, Implication
+from dpspec.comparison.compare import (
+    Answer,
+    Implication,
+    answer_about_all,
+    answer_of_one,
+    budget_at,
+    compare_products,
+    separating_promise,
+)
 from dpspec.grammar.spec import PrivacySpec
+from dpspec.specfile.document import Coverage
 from tests.verify.toys import bits_spec, block
 
 SEX = Attribute(name="sex", categories=("f", "m"))
@@ -175,3 +186,66 @@ def test_whatever_it_is_compared_with_a_promise_that_asks_for_nothing_follows():
     )  # fmt: skip
     below = dp.build(**few, output_divergence=hellinger, budget={"divergence": "9/10"})
     assert dp.compare(premise, below).relation not in (Implication.IMPLIES, Implication.EQUIVALENT)
+
+
+# --- products of several promises -----------------------------------------------------------------
+
+
+ALL, HALF, SERVER = Coverage(), Coverage(share=Fraction(1, 2)), Coverage(view="server")
+YES, NO, OPEN = Answer.IMPLIES, Answer.SEPARATED, Answer.UNKNOWN
+
+
+def in_order(premise: PrivacySpec, conclusion: PrivacySpec) -> Answer:
+    """A smaller budget implies a larger one, and is separated from it by none."""
+    return YES if premise.budget.uniform() <= conclusion.budget.uniform() else NO  # type: ignore[operator]  # both are numbers
+
+
+ONE, TWO, THREE = (bits_spec(epsilon=value) for value in (1, 2, 3))
+
+
+def test_a_promise_to_a_share_of_the_units_is_not_separated() -> None:
+    """The units on which a mechanism breaks the one may be among the others."""
+    assert answer_of_one([(ALL, TWO)], ALL, {0: NO}, in_order) is NO
+    assert answer_of_one([(ALL, TWO)], HALF, {0: NO}, in_order) is OPEN
+    assert answer_of_one([(ALL, TWO)], HALF, {0: YES}, in_order) is YES
+    assert answer_of_one([(ALL, TWO)], ALL, {0: OPEN}, in_order) is OPEN
+    assert answer_of_one([(ALL, TWO)], ALL, {}, in_order) is OPEN
+
+
+def test_only_a_promise_that_implies_the_others_separates() -> None:
+    both = [(ALL, TWO), (ALL, THREE)]
+    assert separating_promise(both, ALL, {0: NO, 1: NO}, in_order) == 0
+    assert separating_promise(both, ALL, {0: OPEN, 1: NO}, in_order) is None
+    # what a party sees may constrain the release too, although it covers something else
+    seen = [(ALL, TWO), (SERVER, ONE)]
+    assert not SERVER.includes(ALL)
+    assert SERVER.may_constrain(ALL)
+    assert separating_promise(seen, ALL, {0: NO}, in_order) is None
+    assert separating_promise([(ALL, ONE), (SERVER, TWO)], ALL, {0: NO}, in_order) == 0
+    elsewhere = [(ALL, TWO), (Coverage(release="another"), ONE)]
+    assert separating_promise(elsewhere, ALL, {0: NO}, in_order) == 0
+
+
+@pytest.mark.parametrize(
+    ("answers", "found"), [((YES, YES), YES), ((YES, OPEN), OPEN), ((OPEN, NO), NO), ((NO, YES), NO), ((), YES)]
+)
+def test_one_false_promise_is_enough(answers: tuple[Answer, ...], found: Answer) -> None:
+    assert answer_about_all(answers) is found
+
+
+def test_a_product_implies_another_promise_by_promise() -> None:
+    mine, theirs = [(ALL, ONE), (SERVER, TWO)], [(ALL, TWO), (SERVER, THREE)]
+    found = compare_products(mine, theirs, compare)
+    assert found.forward.answer is Answer.IMPLIES
+    assert [step.reason for step in found.forward.steps] == ["follows from promise 1 of A", "follows from promise 2 of A"]
+    assert found.backward.answer is not Answer.IMPLIES
+    lacking = compare_products([(ALL, ONE)], theirs, compare).forward
+    assert lacking.answer is not Answer.IMPLIES
+    assert "no promise of A covers that" in lacking.steps[1].reason
+
+
+def test_a_budget_at_a_number() -> None:
+    assert budget_at(OpenBudget(parameter="epsilon"), None, ZERO) == epsilon(0)
+    assert budget_at(OpenBudget(parameter="epsilon", at_least=2), number(2), ZERO) == epsilon(2)
+    assert budget_at(OpenBudget(parameter="epsilon", at_least=1, at_most=8), number(1), ZERO) == epsilon(8)
+    assert budget_at(epsilon(3), number(1), ZERO) == epsilon(3)

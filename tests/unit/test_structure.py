@@ -6,17 +6,14 @@ from fractions import Fraction
 from typing import Any
 
 import attrs
-import pytest
 
-from dpspec.base.errors import NoFormulaError
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.records import UnorderedRecords
 from dpspec.blocks.space import Attribute
-from dpspec.grammar.sizes import NoStructure, SizedLaw
+from dpspec.grammar.sizes import NoStructure
 from dpspec.grammar.structure import SizeHypothesis, Structure, own_samples, structure_for
 from dpspec.grammar.views import NoisyCount
 from dpspec.laws.integers import TwoSidedGeometricLaw
-from dpspec.laws.law import FiniteLaw
 
 SPACE = UnorderedRecords(attributes=(Attribute(name="sex", categories=("f", "m")),), most=3)
 
@@ -87,16 +84,3 @@ def test_what_is_sampled() -> None:
     assert stated(ONE, sampled=Fraction(1, 2)).is_sampled
     assert stated(ONE, drawn=1).is_sampled
     assert own_samples(stated(ONE, TWO)) == ()
-
-
-@pytest.mark.parametrize(
-    ("least", "most", "words"),
-    [(0, None, "any number of records"), (3, None, "at least 3 records"), (0, 1000, "at most 1,000 records"),
-     (2, 5, "at least 2 and at most 5 records")],
-)  # fmt: skip
-def test_a_law_for_some_sizes_compares_with_nothing(least: int, most: int | None, words: str) -> None:
-    law = SizedLaw(law=FiniteLaw.point(1), least=least, most=most)
-    assert law.in_words() == words
-    for other in (FiniteLaw.point(1), law):
-        with pytest.raises(NoFormulaError):
-            law.against(other)

@@ -9,9 +9,10 @@ from fractions import Fraction
 import pytest
 from dpspec_code.sampled.engine import refute
 from dpspec_divergences import DNor, FDivergence, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
+from flint import arb
 
 from dpspec.base.errors import NoFormulaError, SpecSyntaxError
-from dpspec.base.exact import ln, number
+from dpspec.base.exact import INFINITY, Bracket, ln, number
 from dpspec.extension import installed
 from dpspec.laws import FiniteLaw
 from dpspec.laws.combine import mixture, product
@@ -220,3 +221,36 @@ def test_of_a_table_of_noisy_cells_the_likely_outcomes_are_looked_at():
         product([TwoSidedGeometricLaw(center, ln(2)) for center in centers]) for centers in ((0, 0, 0, 1), (0, 0, 1, 0))
     )
     assert len(_outcomes(left, right)) <= 10_000
+
+
+class Forwards(MultDelta):
+    """P against Q, and not Q against P."""
+
+    name = "forwards"
+    is_symmetric = False
+
+    def largest_probability(self, q, bound):
+        return (bound.exp() * q + float(self.delta)).min(arb(1))
+
+
+def between(low, high):
+    return Bracket(lower=number(low), upper=number(high))
+
+
+def test_an_event_proves_in_the_orders_that_are_promised():
+    likely, rare = Bracket.exactly("9/10"), Bracket.exactly("1/10")
+    one, both = (Asked(divergence(delta="1/10"), ln(2)) for divergence in (Forwards, MultDelta))
+    assert [one.refuted_by(likely, rare), one.refuted_by(rare, likely)] == [True, False]
+    assert [both.refuted_by(likely, rare), both.refuted_by(rare, likely)] == [True, True]
+
+
+def test_an_event_proves_only_at_the_ends_that_are_worst_for_it():
+    """P between 2/5 and 3/5 is more than twice Q for some Q between 1/10 and 3/10, and not for all."""
+    asked = Asked(Mult(), ln(2))
+    p, q = between("2/5", "3/5"), between("1/10", "3/10")
+    assert not asked.refuted_by(p, q)
+    assert asked.refuted_by(p, between("1/10", "19/100"))
+    assert not asked.refuted_by(p, between("1/10", "1/5"))
+    assert not asked.refuted_by(between(0, 1), Bracket.exactly(0))
+    assert asked.refuted_by(between("1/1000", 1), Bracket.exactly(0))
+    assert not Asked(Mult(), INFINITY).refuted_by(p, Bracket.exactly(0))

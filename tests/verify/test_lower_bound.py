@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
+from typing import Any, ClassVar
 
 import pytest
+from dpspec_divergences import HammingOrdered, Mult
 
 from dpspec.base.exact import number
+from dpspec.base.params import define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
 from dpspec.blocks.multiverse import LevelSets, Trivial
@@ -18,7 +22,7 @@ from dpspec.verifier.lower_bound import MOST_AT_ONCE, Attaining
 from dpspec.verifier.proof import derive, on_pair
 from dpspec.verifier.verdict import Outcome, Verdict
 from tests.compare.test_rules import HAMMING, SYMMETRIC, spec
-from tests.verify.toys import block
+from tests.verify.toys import bits_spec, block
 
 KIND = Attribute(name="kind", categories=("a", "b", "c"))
 COUNTS = (Marginal(attributes=(), where=(("kind", ("a",)),)), Marginal(attributes=("kind",)))
@@ -118,3 +122,44 @@ def test_a_search_for_a_pair_reads_so_many_records_in_all_however_large_datasets
         numbers.append(sum(read))
         assert sum(read) <= lower_bound.RECORDS_EVALUATED * (lower_bound.MOST_EVALUATED + 1) + 40 * size, numbers
     assert numbers[1] > numbers[0]
+
+
+# --- which pairs are looked at --------------------------------------------------------------------
+
+
+def attaining(spec: Any, **structure: Any) -> Attaining:
+    known = SimpleNamespace(spec=spec, structure=SimpleNamespace(**structure), sizes=structure.pop("sizes", {}))
+    return Attaining(sensitivity=known)  # type: ignore[arg-type]  # what is read of it
+
+
+@define
+class OneWay(HammingOrdered):
+    """A distance that is said to be none in the other order."""
+
+    name: ClassVar[str] = "one-way"
+    is_symmetric: ClassVar[bool] = False
+
+
+class Forwards(Mult):
+    """P against Q alone."""
+
+    name: ClassVar[str] = "forwards"
+    is_symmetric: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize(
+    ("d_x", "d_pr", "orders"),
+    [(HammingOrdered(), Mult(), 1), (OneWay(), Mult(), 2), (HammingOrdered(), Forwards(), 2), (OneWay(), Forwards(), 2)],
+)
+def test_both_orders_are_tried_where_either_matters(d_x: Any, d_pr: Any, orders: int) -> None:
+    spec = bits_spec(2).replace(input_divergence=d_x, output_divergence=d_pr)
+    exchange = ((("0",),), (("1",),))
+    found = list(attaining(spec)._in_both_orders([exchange]))
+    assert found == [exchange, exchange[::-1]][:orders]
+
+
+def test_laws_for_some_numbers_of_records_are_not_compared_without_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both datasets share is left out of a thinned pair: with other numbers of records, other laws apply."""
+    monkeypatch.setattr(Attaining, "_of_thinned", lambda *_: "a pair")
+    spec = bits_spec(2)
+    assert attaining(spec, publishes_views=True, drawn=None, sizes={"x": (1, 2)}).thinned([], 64) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import attrs
@@ -13,15 +14,21 @@ from dpspec_noise import Geometric, Laplace
 
 from dpspec import Attribute, Marginal, PrivacySpec, Trivial, UniformBudget, UnorderedRecords, read
 from dpspec.base.errors import PluginContractError
+from dpspec.base.exact import Bracket, number
+from dpspec.blocks.budget import BudgetTable
 from dpspec.blocks.input_divergence import WithinDistance
-from dpspec.blocks.multiverse import LevelSets
-from dpspec.grammar.structure import Structure
+from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.multiverse import ExplicitUniverses, LevelSets
+from dpspec.grammar.structure import ProvedBound, Structure
 from dpspec.grammar.views import NoisyCount
 from dpspec.plugin import FiniteLaw, define
+from dpspec.verifier import proof as proofs
 from dpspec.verifier.document import verify_document
+from dpspec.verifier.lower_bound import SeenPair
 from dpspec.verifier.proof import METHOD, Missing, derive
 from dpspec.verifier.replay import keep_witnesses, replay
 from dpspec.verifier.verdict import Outcome
+from tests.verify.toys import Toy, bits_spec, block
 
 SPECS = Path(__file__).parents[2] / "specs"
 AGE, SEX = Attribute(name="age", count=116), Attribute(name="sex", categories=("f", "m"))
@@ -229,3 +236,75 @@ def test_a_household_of_the_census_moves_by_almost_all_that_is_proved() -> None:
     (pair,) = [universe.attained for universe in found.universes]
     assert pair is not None
     assert [len(members) for dataset in pair for _, members in dataset] == [10, 10]  # type: ignore[attr-defined]
+
+
+# --- pairs, theorems and budgets of their own, one by one -----------------------------------------
+
+
+A, B, C = (0, 0), (0, 1), (1, 0)
+LISTED = ExplicitUniverses(universes_by_label=(("ab", (A, B)), ("abc", (A, B, C))))
+TABLE = BudgetTable(parameter="epsilon", values=(("ab", number(2)), ("abc", number(3))))
+
+
+def seen(left: Any, right: Any, divergence: Any) -> SeenPair:
+    return SeenPair(left=left, right=right, distance=number(1), divergence=Bracket.exactly(divergence))
+
+
+def test_the_smallest_budget_of_the_universes_of_a_pair_counts() -> None:
+    spec = bits_spec(2).replace(multiverse=LISTED, budget=TABLE)
+    goal = proofs._Proof(spec=spec, bound=number(2), sensitivity=None, attaining=None)  # type: ignore[arg-type]  # not read
+    assert (goal.bound_of(seen(A, B, 5)), goal.bound_of(seen(A, C, 5))) == (number(2), number(3))
+    assert [goal.refutes(seen(A, C, value)) for value in (2, "5/2", 3, "7/2")] == [False, False, False, True]
+    assert [goal.refutes(seen(A, B, value)) for value in (2, "5/2")] == [False, True]
+    witness = goal.refuted(seen(A, B, 5)).witness
+    assert witness is not None
+    assert (witness.universe, witness.bound) == ("ab", number(2))
+
+
+def test_a_pair_beyond_what_was_proved_contradicts_the_proof() -> None:
+    goal = proofs._Proof(spec=bits_spec(2), bound=number(2), sensitivity=None, attaining=None)  # type: ignore[arg-type]
+    with pytest.raises(PluginContractError, match="beyond the 1 that was proved"):
+        goal._decided((), number(1), seen(A, B, 2), written=True)
+    tight = goal._decided((), number(2), seen(A, B, 2), written=True)
+    assert (tight.outcome, tight.universes[0].is_tight) == (Outcome.VERIFIED, True)
+    wide = goal._decided((), number(3), seen(A, B, 2), written=True)
+    assert wide.outcome is Outcome.UNDECIDED
+    assert "between 2 (a pair) and 3 (the proof)" in wide.reason
+
+
+def theorem(**more: Any) -> ProvedBound:
+    spec = bits_spec(2)
+    given = {
+        "holds": True, "invariants": (), "input_divergence": spec.input_divergence, "output_divergence": spec.output_divergence,
+        "pair": None, "says": "it is small", "citation": "Somebody 2020",
+    }  # fmt: skip
+    return ProvedBound(**{**given, **more})
+
+
+def test_a_theorem_is_about_its_own_blocks_alone() -> None:
+    spec, total = bits_spec(2), LinearMap(rows=((1, 1),))
+    assert proofs._unfit(theorem(), spec) == ""
+    assert proofs._unfit(theorem(holds=False), spec) == "it is small"
+    assert "for " in proofs._unfit(theorem(input_divergence=block("input_divergences", "hamming")), spec)
+    assert "it is about" in proofs._unfit(theorem(output_divergence=block("output_divergences", "d-nor")), spec)
+    assert "other invariants" in proofs._unfit(theorem(invariants=(total,)), spec)
+    inside = spec.replace(multiverse=LevelSets(invariants=(total,)))
+    assert proofs._unfit(theorem(invariants=(total,)), inside) == ""
+    assert proofs._unfit(theorem(), inside) == ""  # of all pairs, and so of those in universes
+    assert "other invariants" in proofs._unfit(theorem(), spec.replace(multiverse=LISTED))
+
+
+def test_a_theorem_whose_pair_is_never_compared_has_shown_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Told(Toy):
+        def proved(self, spec: Any) -> Any:
+            return theorem(pair=(A, B), invariants=spec.multiverse.induced_by())
+
+    compared = SimpleNamespace(assumptions=lambda: (), missing=lambda _: "")
+    monkeypatch.setattr(proofs, "compare_theorem", lambda *_: compared)
+    told, spec = Told(lambda x: FiniteLaw.bernoulli("1/2")), bits_spec(2)
+    held = proofs._by_theorem(told, spec)
+    assert held.outcome is Outcome.VERIFIED  # type: ignore[union-attr]  # a verdict
+    apart = spec.replace(multiverse=LevelSets(invariants=(LinearMap(rows=((1, 0), (0, 1))),)))
+    never = proofs._by_theorem(told, apart)
+    assert never.outcome is Outcome.UNDECIDED  # type: ignore[union-attr]  # a verdict
+    assert never.reason == proofs.NO_PAIR

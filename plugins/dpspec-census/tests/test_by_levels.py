@@ -6,7 +6,6 @@ import itertools
 import stat
 import subprocess
 import sys
-from fractions import Fraction
 from pathlib import Path
 
 import attrs
@@ -16,7 +15,6 @@ from dpspec_census import TopdownByLevels
 from dpspec_census.hierarchy import by_levels, family
 from dpspec_census.hierarchy.descent import parts_of
 from dpspec_census.hierarchy.limits import EditConstraint, Limit
-from dpspec_census.hierarchy.workload import Tabulation, preset
 from dpspec_census.topdown import loss_of_one_unit
 
 from dpspec.base.errors import (
@@ -107,36 +105,6 @@ def test_persons_have_no_finite_budget_where_households_are_measured():
     assert mechanism.rho(space) == INFINITY
     assert mechanism.claims(space) == ()
     assert census().rho(Households(household=[STATE, TWO, KIND], person=[ADULT])) == INFINITY
-
-
-@pytest.mark.reference("K-N8")
-@pytest.mark.reference("K-N9")
-def test_the_allocation_of_2020():
-    six = ["us", "state", "county", "tract", "block-group", "block"]
-    assert preset("2020-pl-persons", six).rho == Fraction(256, 100)
-    assert preset("2020-pl-housing-units", six).rho == Fraction(7, 100)
-    part = preset("2020-pl-persons", six[1:])
-    assert part.rho == Fraction(256, 100) * Fraction(3995, 4099)
-    total, tract = part.queries[0], 2
-    assert part.rho_star(tract, total) == Fraction(256, 100) * Fraction(687, 4099) * Fraction(1567, 4102)
-    assert sum(part.rho_star(level, q) for level in range(5) for q in part.queries) == part.rho
-    with pytest.raises(ParameterError, match="none of the 2020"):
-        preset("2020-pl-persons", ["state", "parish"])
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"level_shares": ["1/3", "1/3"]},
-        {"queries": [TOTAL]},
-        {"queries": [{"shares": ["1"]}]},
-        {"rho": "0"},
-        {"rho": "-1"},
-    ],
-)
-def test_shares_that_do_not_add_up_are_refused(change):
-    with pytest.raises(ParameterError):
-        Tabulation(**{**PERSONS, **change})
 
 
 # --- the claim, by the exact engine --------------------------------------------------------------------

@@ -16,23 +16,15 @@ from typing import Any
 import jsonschema
 import pytest
 from click.testing import CliRunner
-from dpspec_checker import numbers
 from dpspec_checker.errors import DerivationFileError
-from dpspec_checker.noise import divergence_below, response, two_laws
-from dpspec_checker.numbers import Rejected, UnknownFormula
+from dpspec_checker.numbers import UnknownFormula
 from dpspec_checker.proofs import _of_members, check_proof, check_proofs
-from dpspec_checker.universes import _parts, determined
-from dpspec_divergences import DNor, HockeyStick, Mult, MultDelta, Renyi, TotalVariation
 
 import dpspec as dp
 from dpspec import read
 from dpspec.api import as_document
 from dpspec.base.exact import number
 from dpspec.cli import main
-from dpspec.grammar.views import law_data
-from dpspec.laws import exact_exponential, finite_law, product
-from dpspec.laws.continuous import GaussianLaw, LaplaceLaw
-from dpspec.laws.integers import DiscreteGaussianLaw, TwoSidedGeometricLaw
 from dpspec.report.json import file_report, output_schema
 from dpspec.verifier.document import verify_document
 
@@ -69,7 +61,6 @@ def statuses(obligation: dict[str, Any]) -> dict[str, str]:
 
 EVERY = [f"{folder}/{path.name.removesuffix('.dpspec.toml')}" for folder in ("mechanisms", "census-2020")
          for path in sorted((SPECS / folder).glob("*.toml"))]  # fmt: skip
-QUICK = [name for name in EVERY if not name.startswith("census-2020/pl-persons")]
 
 
 @pytest.mark.spread(12, slow=12)
@@ -279,128 +270,6 @@ def test_every_field_falsified_is_rejected(names: Sequence[str]) -> None:
     assert not accepted, "\n".join(accepted)
 
 
-# --- its own arithmetic --------------------------------------------------------------------------
-
-
-def shown(chosen: dict[str, Any], answers: list[tuple[dict[str, str], int]], bound: Fraction, rate: str = "1") -> bool:
-    """Whether the checker sees that d_Pr of some answers is at most a bound."""
-    case = Counter((json.dumps(law), shift) for law, shift in answers)
-    return divergence_below(chosen, Fraction(rate))(case, Fraction(1), numbers.read(str(bound)))
-
-
-LAPLACE, GEOMETRIC = {"family": "LaplaceLaw", "decay": "1/2"}, {"family": "TwoSidedGeometricLaw", "decay": "1/2"}
-GAUSSIAN, DISCRETE = {"family": "GaussianLaw", "accuracy": "1/3"}, {"family": "DiscreteGaussianLaw", "variance": "3"}
-LAWS = {
-    "LaplaceLaw": lambda center: LaplaceLaw(center, 2), "GaussianLaw": lambda center: GaussianLaw(center, 3),
-    "TwoSidedGeometricLaw": lambda center: TwoSidedGeometricLaw(center, number("1/2")),
-    "DiscreteGaussianLaw": lambda center: DiscreteGaussianLaw(center, 3),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize("shift", [1, 2, 5])
-@pytest.mark.parametrize(("law", "chosen", "divergence"), [
-    (law, chosen, divergence) for law, divergences in {
-        "LaplaceLaw": ("mult", "renyi", "mult-delta", "hockey-stick"),
-        "TwoSidedGeometricLaw": ("mult", "renyi", "mult-delta", "hockey-stick"),
-        "GaussianLaw": ("d-nor", "renyi", "mult-delta", "hockey-stick"), "DiscreteGaussianLaw": ("d-nor",),
-    }.items() for chosen, divergence in (
-        ({"type": "mult"}, Mult()), ({"type": "d-nor"}, DNor()), ({"type": "renyi", "order": 3}, Renyi(order=3)),
-        ({"type": "mult-delta", "delta": "1/100"}, MultDelta(delta="1/100")),
-        ({"type": "hockey-stick", "epsilon": "1/5"}, HockeyStick(epsilon="1/5")),
-    ) if chosen["type"] in divergences
-])  # fmt: skip
-def test_a_divergence_is_that_of_the_exact_engine(law: str, chosen: dict[str, Any], divergence: Any, shift: int) -> None:
-    """A bound just above is shown, one just below is not."""
-    known = {one["family"]: one for one in (LAPLACE, GEOMETRIC, GAUSSIAN, DISCRETE)}[law]
-    exact = divergence.between(LAWS[law](0), LAWS[law](shift))
-    middle = Fraction(str(float(exact.upper)))
-    assert shown(chosen, [(known, shift)], middle * Fraction(1001, 1000) + Fraction(1, 10**9))
-    assert not shown(chosen, [(known, shift)], middle * Fraction(999, 1000) - Fraction(1, 10**9)) or middle == 0
-
-
-def finite(*weights: Any) -> dict[int, Any]:
-    """The probabilities of outcomes 0, 1, ..., up to their sum."""
-    return dict(enumerate(weights))
-
-
-E, ROOT_E = exact_exponential(1), exact_exponential("1/2")
-FINITE = {
-    "mirrored": (finite(9, 1, 6), finite(1, 9, 6)),
-    "far": (finite(3, 1, 2923), finite(1, 3, 2923)),
-    "crooked": (finite(3, 2, 1), finite(1, 2, 3)),
-    "asymmetric": (finite(6, 3, 1), finite(2, 4, 4)),
-    "new": (finite(1, 0), finite(99, 1)),
-    "powers of e": (finite(E, 1, 2), finite(1, E, 2)),
-    "roots": (finite(ROOT_E, 1), finite(1, ROOT_E)),
-}
-
-
-@pytest.mark.parametrize("name", FINITE)
-@pytest.mark.parametrize(("chosen", "divergence"), [
-    ({"type": "mult"}, Mult()), ({"type": "d-nor"}, DNor()), ({"type": "total-variation"}, TotalVariation()),
-    ({"type": "renyi", "order": 3}, Renyi(order=3)), ({"type": "renyi", "order": "5/2"}, Renyi(order="5/2")),
-    ({"type": "mult-delta", "delta": "1/10"}, MultDelta(delta="1/10")),
-    ({"type": "hockey-stick", "epsilon": "1/5"}, HockeyStick(epsilon="1/5")),
-    ({"type": "hockey-stick", "epsilon": "ln(5/4)"}, HockeyStick(epsilon="ln(5/4)")),
-])  # fmt: skip
-@pytest.mark.parametrize("times", [1, 2])
-def test_laws_of_few_outcomes_are_as_far_apart_as_the_engine_says(
-    name: str, chosen: dict[str, Any], divergence: Any, times: int
-) -> None:  # fmt: skip
-    """For one pair of laws, and for two independent ones of it."""
-    laws = [finite_law(weights, normalise=True) for weights in FINITE[name]]
-    text = two_laws(*(json.loads(json.dumps(law_data(law))) for law in laws))
-    exact = divergence.between(*(product([law] * times) for law in laws))
-    case, above = Counter({(text, 0): times}), exact.upper
-    below = divergence_below(chosen, Fraction(1))
-    if chosen["type"] == "d-nor" and "FiniteLaw" not in str(type(laws[0])):
-        with pytest.raises(UnknownFormula):
-            below(case, Fraction(1), numbers.read("2"))
-        return
-    if above.is_infinite:
-        assert not below(case, Fraction(1), numbers.read("1000"))
-        return
-    middle = Fraction(str(float(above)))
-    assert below(case, Fraction(1), numbers.read(str(middle * Fraction(1001, 1000) + Fraction(1, 10**9))))
-    assert middle == 0 or not below(case, Fraction(1), numbers.read(str(middle * Fraction(999, 1000))))
-
-
-def test_two_laws_are_read_whatever_way_they_are_written() -> None:
-    weights = {"family": "FiniteLaw", "weights": {"a": "2", "b": "4"}, "total": "6"}
-    chances = {"family": "ExponentialLaw", "probabilities": {"a": "1/3", "b": "(2*e^(1))/(3*e^(1))"}}
-    assert two_laws(weights, chances) == two_laws(chances, weights)
-    assert response(numbers.read("1/2")) == two_laws(
-        *({"family": "ExponentialLaw", "probabilities": {t: f"({w})/(1 + e^(1/2))" for t, w in zip("ab", row, strict=True)}}
-          for row in (("1", "e^(1/2)"), ("e^(1/2)", "1")))
-    )  # fmt: skip
-    for wrong in ({**weights, "total": "7"}, {**chances, "probabilities": {"a": "e^(1)"}}):
-        with pytest.raises(Rejected):
-            two_laws(weights, wrong)
-
-
-@pytest.mark.parametrize("shifts", [(1,), (3,), (1, -1), (1, 2, -1)])
-@pytest.mark.parametrize("variance", ["1/2", "3", "40"])
-def test_discrete_gaussians_under_delta_are_as_the_engine_says(shifts: tuple[int, ...], variance: str) -> None:
-    """sup of P(S) - e^epsilon Q(S), of one answer and of several; with sums over all outcomes that matter."""
-    noise = {"family": "DiscreteGaussianLaw", "variance": variance}
-    near, far = ([DiscreteGaussianLaw(c, Fraction(variance)) for c in centers] for centers in ((0,) * len(shifts), shifts))
-    for epsilon in ("1/5", "1", "0"):
-        exact = HockeyStick(epsilon=epsilon).between(product(near), product(far))
-        chosen = {"type": "hockey-stick", "epsilon": epsilon}
-        low, high = (Fraction(str(float(end))) for end in (exact.lower, exact.upper))
-        assert shown(chosen, [(noise, shift) for shift in shifts], high * Fraction(1001, 1000) + Fraction(1, 10**9))
-        assert low < Fraction(1, 10**6) or not shown(chosen, [(noise, s) for s in shifts], low * Fraction(999, 1000))
-
-
-def test_the_partitions_are_all_of_them() -> None:
-    for number_of, into, largest in itertools.product(range(8), range(5), range(1, 6)):
-        every = {
-            tuple(sorted((part for part in parts if part), reverse=True))
-            for parts in itertools.product(range(largest + 1), repeat=into) if sum(parts) == number_of
-        }  # fmt: skip
-        assert sorted(_parts(number_of, into, largest)) == sorted(every)
-
-
 # --- the command ---------------------------------------------------------------------------------
 
 
@@ -436,47 +305,6 @@ def test_what_holds_no_proof_is_told(tmp_path: Path, text: str) -> None:
     with pytest.raises(DerivationFileError):
         check_proofs(path)
     assert CliRunner().invoke(main, ["check-proof", str(path)]).exit_code == 2
-
-
-def _marginals() -> list[dict[str, Any]]:
-    """Tables over an attribute of one category, one of two and one of three, with every condition on two of them."""
-    kinds = [named for size in range(1, 4) for named in itertools.combinations(["x", "y", "z"], size)]
-    wheres = [
-        {**({"state": list(one)} if one else {}), **({"kind": list(other)} if other else {})}
-        for one in ((), ("only",))
-        for other in ((), *kinds)
-    ]
-    looked = [list(names) for size in range(3) for names in itertools.combinations(["state", "block", "kind"], size)]
-    return [{"type": "marginal", "unit": "person", "attributes": names, "where": where} for names in looked for where in wheres]
-
-
-def test_what_is_said_to_be_determined_is_the_same_in_each_universe() -> None:
-    names, categories = ["state", "block", "kind"], [["only"], ["a", "b"], ["x", "y", "z"]]
-    space = {
-        "type": "records",
-        "attributes": [{"name": n, "categories": c} for n, c in zip(names, categories, strict=True)],
-    }
-    kinds = list(itertools.product(*categories))
-    datasets = [x for size in range(3) for x in itertools.combinations_with_replacement(kinds, size)]
-
-    def value(table: dict[str, Any], dataset: Any) -> Any:
-        told = [dict(zip(names, one, strict=True)) for one in dataset]
-        counted = [one for one in told if all(one[name] in named for name, named in table["where"].items())]
-        return tuple(sorted(tuple(one[name] for name in table["attributes"]) for one in counted))
-
-    tables = _marginals()
-    values = [[value(table, dataset) for dataset in datasets] for table in tables]
-    found = Counter[tuple[bool, bool]]()
-    for (wanted, theirs), (held, ours) in itertools.product(zip(tables, values, strict=True), repeat=2):
-        said = determined(wanted, [held], space)
-        true = len(set(zip(ours, theirs, strict=True))) == len(set(ours))
-        assert true or not said, f"{wanted} is said to follow from {held}"
-        found[said, true] += 1
-    whole = {"type": "marginal", "unit": "person", "attributes": [], "where": {"kind": ["z", "x", "y"], "state": ["only"]}}
-    bare = {"type": "marginal", "unit": "person", "attributes": ["state"], "where": {}}
-    assert determined(whole, [bare], space)
-    assert determined(bare, [whole], space)
-    assert found[True, True] > 10 * found[False, True], found
 
 
 def test_a_proof_that_is_read_off_code_is_told_as_such_and_not_as_wrong() -> None:

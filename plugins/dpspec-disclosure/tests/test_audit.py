@@ -15,7 +15,6 @@ import pytest
 from click.testing import CliRunner
 from dpspec_checker.errors import CheckerError
 from dpspec_disclosure.audit import AttackQuestion, AuditedTables, audit_tables, audit_text, certificate
-from dpspec_disclosure.feasible_tables import FeasibleSet, NoTableFits, Statement
 from dpspec_disclosure.rule_steps import CellContents
 from dpspec_disclosure.rules import read_rules
 
@@ -24,11 +23,6 @@ from dpspec.base.errors import DpspecError, Faults
 from dpspec.cli import main
 from dpspec.report import json as report
 
-# --- random tables against enumeration ------------------------------------------------------------
-# The oracle reads no file and knows no sum of cells: it lists every table of whole numbers up to a total that none exceeds,
-# recounts what is published from its records, and keeps those that agree.
-
-Record = tuple[str, ...]
 AGES = {"child": "young", "teen": "young", "old": "old"}
 """The finest codes of age, with the code above."""
 RULES = {
@@ -388,27 +382,6 @@ def test_a_cell_without_a_largest_value_has_a_direction(tmp_path):
     found = audit_tables([tables], read_rules(rule_file(tmp_path, NONE, LABELS)))
     assert [(cell.status, cell.range.high, cell.range.is_exact) for cell in found.cells] == [("open", None, True)] * 2
     assert all(claim.accepted for claim in checked(found, tmp_path))
-
-
-# --- where whole numbers matter -------------------------------------------------------------------
-
-
-def test_a_gap_between_real_and_whole_tables_is_closed_by_branches():
-    """Three cells of which every two sum to 1 would each be a half; where they sum to at most 1, so do all three."""
-    pairs = [Statement(((a, 1), (b, 1)), ((1, 1),)) for a, b in itertools.combinations(range(3), 2)]
-    with pytest.raises(NoTableFits):
-        FeasibleSet(3, pairs).table()
-    loose = [Statement(one.terms, ((0, 1),)) for one in pairs]
-    found = FeasibleSet(3, loose).range_of(((0, 1), (1, 1), (2, 1)))
-    assert (found.low, found.high, found.is_exact) == (0, 1, True)
-
-
-def test_a_search_that_is_cut_short_leaves_a_bound_that_is_wider_and_says_so():
-    loose = [Statement(((a, 1), (b, 1)), ((0, 1),)) for a, b in itertools.combinations(range(5), 2)]
-    every = tuple((cell, 1) for cell in range(5))
-    found = FeasibleSet(5, loose).largest(every, nodes=1)
-    assert (found.bound, found.is_exact) == (2, False)
-    assert FeasibleSet(5, loose).largest(every).bound == 1
 
 
 # --- the checker ----------------------------------------------------------------------------------

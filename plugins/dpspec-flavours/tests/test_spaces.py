@@ -9,20 +9,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, Path as Steps, SymmetricDifference, TotalVariation
+from dpspec_divergences import Hamming, HammingOrdered, Mult, Neighbour, Path as Steps, SymmetricDifference
 from dpspec_flavours.mechanisms import ListedLaws, NearbyDataset
-from dpspec_flavours.secrets.averages import Averaged, Subsampled, diameter, radius
-from dpspec_flavours.secrets.distances import DataVariation, DataWasserstein, DiscriminativePairs, bottleneck
-from dpspec_flavours.secrets.pufferfish import (
-    PAIRS,
-    AmplificationBySampling,
-    BayesianDP,
-    CloseAdversaries,
-    DistributionalPrivacy,
-    NoiselessPrivacy,
-    PartialKnowledge,
-    Pufferfish,
-)
+from dpspec_flavours.secrets.averages import Averaged, Subsampled
+from dpspec_flavours.secrets.distances import DataVariation, DiscriminativePairs
 from dpspec_flavours.secrets.spaces import (
     DataEvent,
     DataLaw,
@@ -33,22 +23,20 @@ from dpspec_flavours.secrets.spaces import (
     bits,
     values_at,
 )
-from dpspec_noise import Geometric, RandomisedResponse
-from hypothesis import given, settings, strategies as st
+from dpspec_noise import RandomisedResponse
+from hypothesis import given, strategies as st
 
 from dpspec import installed
-from dpspec.api import compare
 from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
 from dpspec.base.exact import ln, number
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap, Marginal
-from dpspec.blocks.multiverse import LevelSets, Trivial
-from dpspec.blocks.records import ContingencyTables, OrderedRecords, UnorderedRecords
+from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.multiverse import Trivial
+from dpspec.blocks.records import ContingencyTables, UnorderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
-from dpspec.grammar.mechanism import ReleaseInvariants
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws.law import FiniteLaw, NotALaw
+from dpspec.laws.law import NotALaw
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verifier.exhaustive import verify
@@ -73,14 +61,6 @@ def listed(label, weights, values):
     total = sum(weights)
     rows = tuple(DataProbability(value=v, probability=Fraction(w, total)) for v, w in zip(values, weights, strict=True) if w)
     return DataLaw(label=label, listed=rows)
-
-
-def loss(left, right):
-    """sup of |ln(P(o)/Q(o))|, as the largest ratio, from two tables of probabilities."""
-    outcomes = {o for o in (*left, *right) if left.get(o, 0) or right.get(o, 0)}
-    if any(not left.get(o) or not right.get(o) for o in outcomes):
-        return math.inf
-    return max(max(left[o] / right[o], right[o] / left[o]) for o in outcomes)
 
 
 # --- spaces --------------------------------------------------------------------------------------
@@ -137,18 +117,6 @@ def test_the_grammar_of_spaces_holds_for_elements(space):
     assert all(Hamming(unit="scenario").distance(x, y, space) == int(x != y) for x in elements for y in elements)
     total = LinearMap(rows=((1,) * len(elements),), label="one element")
     assert {total.answers(x, space) for x in elements} == {(1,)}
-
-
-@pytest.mark.reference("B-D30")
-def test_the_marginal_of_the_prior_says_the_same_as_the_pairs():
-    """Attackers of different priors are not compared: held by the multiverse, or by the relation."""
-    flavour = Pufferfish()
-    prior = Marginal(attributes=("prior",), unit="scenario")
-    spec = flavour.spec().replace(multiverse=LevelSets(invariants=(prior,)), input_divergence=Hamming(unit="scenario"))
-    for example in (flavour.satisfied_by(), flavour.broken_by()):
-        one, two = verify(example.mechanism, flavour.spec()), verify(example.mechanism, spec)
-        assert one.outcome is two.outcome
-        assert one.constant == two.constant
 
 
 def _known(background: DataEvent) -> Secrets:
@@ -264,87 +232,12 @@ def test_an_average_is_the_sum_over_the_data(drawn, keep):
     assert dict(found.probabilities()) == {o: p for o, p in expected.items() if p}
 
 
-def test_a_passive_attacker_sees_records_beside_the_output():
-    """Of two bits the second is seen: a copy gives the first away however noisy the output, an independent one does not."""
-    space = next(iter(Secrets.examples()))
-    mechanism = Averaged(mechanism=response(Fraction(3, 4)), seen=(1,))
-    laws = {x: mechanism.law(x, space) for x in space.datasets()}
-    assert {known for known, _ in laws["first is 1", "copy"].support} == {((1,),)}
-    assert Mult().between(laws["first is 0", "copy"], laws["first is 1", "copy"]).upper.is_infinite
-    assert Mult().between(laws["first is 0", "coins"], laws["first is 1", "coins"]).upper == ln(3)
-
-
-def test_infinite_laws_are_averaged_too():
-    """A geometric count of two fair bits, given the first: a bracket around what 200 terms give."""
-    total = LinearMap(rows=((1, 1),), label="ones")
-    noisy = Averaged(mechanism=Geometric(queries=(total,), ratio=HALF, neighbours="differ-in-one-position"))
-    space = next(iter(Secrets.examples()))
-    left, right = (noisy.law((f"first is {bit}", "coins"), space) for bit in (0, 1))
-
-    def mass(k, bit):
-        return sum(HALF * Fraction(1, 3) * HALF ** abs(k - bit - other) for other in (0, 1))
-
-    top = max(max(mass(k, 0) / mass(k, 1), mass(k, 1) / mass(k, 0)) for k in range(-60, 60))
-    found = Mult().between(left, right)
-    assert float(found.lower) <= math.log(top) + 1e-12
-    assert float(found.upper) >= math.log(top) - 1e-12
-    assert found.upper <= ln(2)
-
-
-@pytest.mark.reference("B-A10")
-@given(st.integers(0, 3), st.fractions(0, 1, max_denominator=6), st.booleans())
-def test_a_sample_is_drawn_as_its_definition_says(size, rate, fixed):
-    """Poisson: every subset with p^k (1-p)^(n-k); else all subsets of the size, equally likely."""
-    space = OrderedRecords(attributes=(Attribute(name="a", categories=("x", "y")),), most=3)
-    keep = ListedLaws(laws=[{"dataset": list(x), "law": {repr(x): 1}} for x in space.datasets()])
-    frame = (("x",), ("y",), ("x",))
-    mechanism = Subsampled(mechanism=keep, size=size) if fixed else Subsampled(mechanism=keep, rate=rate)
-    expected: dict = {}
-    for kept in itertools.product((False, True), repeat=3):
-        k = sum(kept)
-        chance = Fraction(k == size, math.comb(3, size)) if fixed else rate**k * (1 - rate) ** (3 - k)
-        drawn = repr(tuple(r for r, yes in zip(frame, kept, strict=True) if yes))
-        expected[drawn] = expected.get(drawn, 0) + chance
-    assert dict(mechanism.law(frame, space).probabilities()) == {o: p for o, p in expected.items() if p}
-
-
 def test_datasets_without_a_length_are_refused(monkeypatch):
     """Those of a stranger may be plain numbers; the error was one of Python."""
     monkeypatch.setattr("dpspec.plugin.grammar.first_datasets", lambda space: iter((0, 1)))
     keep = NearbyDataset(distance=HammingOrdered(), rate=1)
     with pytest.raises(IncompatibleBlocksError, match="no sequence of its records"):
         Subsampled(mechanism=keep, size=1).check(BIT)
-
-
-def test_a_sample_larger_than_the_dataset_is_all_of_it():
-    space = OrderedRecords(attributes=(Attribute(name="a", categories=("x",)),), most=2)
-    mechanism = Subsampled(mechanism=NearbyDataset(distance=HammingOrdered(), rate=1), size=5)
-    assert mechanism.law((("x",),), space) == FiniteLaw.point((("x",),))
-
-
-@pytest.mark.reference("B-T21")
-@pytest.mark.parametrize("frame", [1, 2, 3, 4])
-def test_amplification_is_the_exact_formula(frame):
-    """ln(1 + 1/n (e^eps - 1)) is attained by a sample of one."""
-    mechanism = Subsampled(mechanism=response(Fraction(3, 4)), size=1, samples=BIT)
-    found = verify(mechanism, AmplificationBySampling().spec().replace(space=BitVectors(length=frame))).constant
-    assert found.lower == found.upper == ln(1 + Fraction(2, frame))
-
-
-@pytest.mark.reference("B-T21")
-def test_amplification_needs_a_mechanism_that_ignores_the_order():
-    """Two of three records: the formula holds for multisets, and fails where the answers stand in the order of the records."""
-    sex = Attribute(name="sex", categories=("f", "m"))
-    frame, sample = (UnorderedRecords(attributes=(sex,), least=n, most=n) for n in (3, 2))
-    inner = NearbyDataset(distance=Hamming(), rate=ln(3))
-    spec = AmplificationBySampling().spec().replace(space=sample, input_divergence=Hamming())
-    alone = verify(inner, spec).constant
-    assert alone.lower == alone.upper == ln(Fraction(9, 13) * 5)
-    both = verify(Subsampled(mechanism=inner, size=2, samples=sample), spec.replace(space=frame)).constant
-    assert both.upper <= ln(1 + Fraction(2, 3) * Fraction(32, 13))
-    ordered = Subsampled(mechanism=response(Fraction(3, 4)), size=2, samples=PAIR)
-    found = verify(ordered, AmplificationBySampling().spec().replace(space=BitVectors(length=3))).constant
-    assert found.lower > ln(1 + Fraction(2, 3) * 2)
 
 
 @pytest.mark.reference("B-T21")
@@ -371,50 +264,6 @@ def test_poisson_amplification_is_for_one_record_more_and_not_for_one_replaced()
     assert rates["y"] / rates["x"] == 3
 
 
-# --- distances -----------------------------------------------------------------------------------
-
-
-def couplings(supply, demand):
-    """Every joint table of integers with given margins."""
-    if len(supply) == 1:
-        yield (tuple(demand),)
-        return
-    for row in itertools.product(*(range(d + 1) for d in demand)):
-        if sum(row) == supply[0]:
-            for rest in couplings(supply[1:], [d - r for d, r in zip(demand, row, strict=True)]):
-                yield (row, *rest)
-
-
-def laws_on(points):
-    return st.lists(st.integers(0, 2), min_size=points, max_size=points).filter(any)
-
-
-@settings(max_examples=40, deadline=None)
-@given(laws_on(3), laws_on(3), st.lists(st.integers(0, 4), min_size=9, max_size=9))
-def test_the_bottleneck_is_the_least_over_all_couplings(one, two, costs):
-    """Margins are scaled to a common total; extreme points of the transport polytope are integral."""
-    table = {(x, y): costs[3 * x + y] for x in range(3) for y in range(3)}
-    common = math.lcm(sum(one), sum(two))
-    supply, demand = [w * common // sum(one) for w in one], [w * common // sum(two) for w in two]
-    best = min(
-        max((table[x, y] for x in range(3) for y in range(3) if joint[x][y]), default=0) for joint in couplings(supply, demand)
-    )
-    left, right = (FiniteLaw.from_weights(dict(enumerate(w))) for w in (one, two))
-    assert bottleneck(left, right, lambda x, y: number(table[x, y])) == best
-
-
-def test_the_bottleneck_is_infinite_when_nothing_joins_the_laws():
-    law = FiniteLaw.uniform
-    assert bottleneck(law([0, 1]), law([0, 2]), lambda x, y: number(0 if x == y else "inf")).is_infinite
-
-
-def test_a_flow_is_taken_back_where_it_stands_in_the_way():
-    """0 goes first to 0; 1 can only go to 0, so that 0 has to be moved on to 1."""
-    near = {(0, 0), (0, 1), (1, 0)}
-    law = FiniteLaw.uniform([0, 1])
-    assert bottleneck(law, law, lambda x, y: number(0 if (x, y) in near else 5)) == 0
-
-
 @given(weights, weights)
 def test_total_variation_is_the_largest_difference_over_events(one, two):
     space = DataLaws(base=PAIR, data_laws=(listed("one", one, DATA), listed("two", two, DATA)))
@@ -423,18 +272,6 @@ def test_total_variation_is_the_largest_difference_over_events(one, two):
         abs(sum(gap for gap, yes in zip(gaps, event, strict=True) if yes)) for event in itertools.product((0, 1), repeat=4)
     )
     assert DataVariation().distance(("one",), ("two",), space) == best
-
-
-@settings(max_examples=30, deadline=None)
-@given(weights, weights, st.sampled_from([Fraction(2, 3), Fraction(3, 4)]))
-def test_what_the_two_distances_promise_holds(one, two, keep):
-    """eps per step of the data gives eps per unit of data-wasserstein; total variation never grows."""
-    space = DataLaws(base=PAIR, data_laws=(listed("one", one, DATA), listed("two", two, DATA)))
-    mechanism = Averaged(mechanism=response(keep))
-    left, right = (mechanism.law((label,), space) for label in ("one", "two"))
-    moved = DataWasserstein(distance_of_data=HammingOrdered()).distance(("one",), ("two",), space)
-    assert Mult().between(left, right).upper <= ln(keep / (1 - keep)) * moved
-    assert TotalVariation().between(left, right).upper <= DataVariation().distance(("one",), ("two",), space)
 
 
 def test_a_graph_of_secrets_counts_steps_and_never_changes_the_prior():
@@ -448,32 +285,6 @@ def test_a_graph_of_secrets_counts_steps_and_never_changes_the_prior():
     assert str(steps.distance(("a", "p"), ("c", "p"), space)) == "2"
     assert neighbours.distance(("a", "p"), ("c", "p"), space).is_infinite
     assert all(d.distance(("a", "p"), ("b", "q"), space).is_infinite for d in (steps, neighbours))
-
-
-def test_one_distance_of_data_is_bounded_by_another():
-    space = next(iter(DataLaws.examples()))
-    ordered, plain = (DataWasserstein(distance_of_data=d) for d in (HammingOrdered(), Hamming()))
-    assert plain.bounded_by(ordered, space)[0] == 1
-    assert ordered.bounded_by(plain, space) is None
-    assert DataVariation().bounded_by(ordered, space)[0] == 1
-    assert DataVariation().bounded_by(Hamming(unit="scenario"), space)[0] == 1
-    assert ordered.bounded_by(DataVariation(), space) is None
-    assert ordered.least_distance(space) == 1
-
-
-@pytest.mark.reference("B-D10")
-def test_more_pairs_of_secrets_are_a_stronger_promise():
-    """Neighbours of all pairs imply neighbours of one pair and not conversely; steps imply neighbours."""
-    spec = NoiselessPrivacy().spec().replace(output_divergence=Mult())
-    first, all_of_them = (DiscriminativePairs(pairs=pairs) for pairs in ([["first is 1", "first is 0"]], PAIRS))
-    few, many = Neighbour(relation=first), Neighbour(relation=all_of_them)
-    assert many.bounded_by(few, spec.space)[0] == 1
-    assert few.bounded_by(many, spec.space) is None
-    assert few.bounded_by(Neighbour(relation=DiscriminativePairs(pairs=[PAIRS[0]])), spec.space)[0] == 1
-    assert Steps(relation=all_of_them).bounded_by(few, spec.space)[0] == 1
-    compared = compare(spec, spec.replace(input_divergence=few))
-    assert compared.forward.answer.name == "IMPLIES"
-    assert compared.backward.answer.name != "IMPLIES"
 
 
 # --- flavours ------------------------------------------------------------------------------------
@@ -511,101 +322,6 @@ def test_the_constants_are_those_found_by_hand(cls):
     assert verdict.constant.lower == verdict.constant.upper == number(CONSTANTS[cls.name])
 
 
-@pytest.mark.reference("B-D30")
-@pytest.mark.parametrize("keep", [Fraction(2, 3), Fraction(3, 4), Fraction(4, 5)])
-def test_pufferfish_by_its_definition(keep):
-    """max over priors and answers of Pr(answers | s, theta) / Pr(answers | s', theta), from the joint law."""
-    worst = 1
-    for equal in (HALF, Fraction(3, 4), Fraction(1)):
-        given_first = []
-        for first in (0, 1):
-            table: dict = {}
-            for second, answers in itertools.product((0, 1), DATA):
-                prior = equal if first == second else 1 - equal
-                chance = math.prod(keep if a == b else 1 - keep for a, b in zip((first, second), answers, strict=True))
-                table[answers] = table.get(answers, 0) + prior * chance
-            given_first.append(table)
-        worst = max(worst, loss(*given_first))
-    mechanism = Averaged(mechanism=response(keep))
-    found = verify(mechanism, Pufferfish().spec()).constant
-    assert found.lower == found.upper == ln(worst)
-
-
-@pytest.mark.reference("B-D30")
-def test_independent_priors_do_not_see_what_correlation_costs():
-    """The mechanism that breaks the flavour is right when the priors are independent."""
-    spec = Pufferfish().spec()
-    independent = Secrets(base=PAIR, secrets=spec.space.secrets, priors=spec.space.priors[:1])
-    assert verify(Pufferfish().broken_by().mechanism, spec.replace(space=independent)).outcome is Outcome.VERIFIED
-
-
-@pytest.mark.reference("B-D30")
-def test_noiseless_privacy_by_its_definition():
-    """All events of the count: P(S) <= 2 Q(S) + 1/4, with equality for some S, given one of three fair bits."""
-    tables = [{k: Fraction(math.comb(2, k - bit), 4) if 0 <= k - bit <= 2 else Fraction(0) for k in range(4)} for bit in (0, 1)]
-    gaps = []
-    for event in itertools.product((0, 1), repeat=4):
-        p, q = (sum(t[k] for k in range(4) if event[k]) for t in tables)
-        gaps += [p - 2 * q, q - 2 * p]
-    assert max(gaps) == Fraction(1, 4)
-    one = NoiselessPrivacy().broken_by().mechanism.mechanism.invariants[0].rows
-    for row in one:
-        alone = Averaged(mechanism=ReleaseInvariants(invariants=(LinearMap(rows=(row,), label="count"),)))
-        expected = Outcome.VERIFIED if row == (1, 1, 1) else Outcome.REFUTED
-        assert verify(alone, NoiselessPrivacy().spec()).outcome is expected
-
-
-@pytest.mark.reference("B-D30")
-def test_partial_knowledge_asks_less_than_knowing_all_and_more_than_knowing_nothing():
-    mechanism = PartialKnowledge().satisfied_by().mechanism
-    inner = mechanism.mechanism
-    left, right = (inner.law((bit, 0, 0), BitVectors(length=3)) for bit in (0, 1))
-    assert Mult().between(left, right).upper == ln(Fraction(5, 3))
-    spec = PartialKnowledge().spec()
-    ignorant = Secrets(base=spec.space.base, secrets=spec.space.secrets, priors=spec.space.priors)
-    assert str(verify(mechanism, spec.replace(space=ignorant)).constant) == "ln(7/5)"
-    broken = PartialKnowledge().broken_by().mechanism
-    assert verify(broken, spec.replace(space=ignorant)).outcome is Outcome.VERIFIED
-
-
-@pytest.mark.reference("K-D43")
-def test_bayesian_privacy_is_stricter_than_privacy_at_the_same_number():
-    plain = PrivacySpec(
-        space=PAIR, multiverse=Trivial(), input_divergence=HammingOrdered(), output_divergence=Mult(),
-        budget=UniformBudget(parameter="epsilon", value=ln(3)),
-    )  # fmt: skip
-    inner = BayesianDP().broken_by().mechanism.mechanism
-    assert verify(inner, plain).outcome is Outcome.VERIFIED
-
-
-@pytest.mark.reference("K-D43")
-@pytest.mark.parametrize("keep", [Fraction(3, 5), Fraction(2, 3), Fraction(3, 4), Fraction(9, 10)])
-def test_close_adversaries_degrade_by_at_most_twice_their_error(keep):
-    """Delta is the largest log-ratio of the two laws of the data given a secret."""
-    spec = CloseAdversaries().spec()
-    laws = {x: spec.space.data_law(x) for x in spec.space.datasets()}
-    error = max(Mult().between(laws[secret, "believed"], laws[secret, "close"]).upper for secret in ("first is 0", "first is 1"))
-    assert error == ln(Fraction(3, 2))
-    assert ln(3) + error * 2 == ln(Fraction(27, 4))
-    mechanism = Averaged(mechanism=response(keep))
-    found = {result.label: result.constant.upper for result in verify(mechanism, spec).universes}
-    assert found["close"] <= found["believed"] + error * 2
-
-
-@pytest.mark.reference("B-D30")
-def test_distributional_privacy_by_its_definition():
-    """The loss of every pair of laws over its total variation, from binomials."""
-    chances = {"a quarter": Fraction(1, 4), "a half": HALF, "three quarters": Fraction(3, 4)}
-    spec, mechanism = DistributionalPrivacy().spec(), DistributionalPrivacy().satisfied_by().mechanism
-    for (left, p), (right, q) in itertools.combinations(chances.items(), 2):
-        yes = {label: Fraction(1, 4) + c / 2 for label, c in chances.items()}
-        ratio = max(yes[right] / yes[left], (1 - yes[left]) / (1 - yes[right]))
-        variation = sum(abs(math.prod(p if b else 1 - p for b in z) - math.prod(q if b else 1 - q for b in z)) for z in DATA) / 2
-        assert spec.distance((left,), (right,)) == variation
-        found = Mult().between(mechanism.law((left,), spec.space), mechanism.law((right,), spec.space))
-        assert found.upper == ln(ratio) * 2
-
-
 def test_every_error_is_one_of_dpspec():
     assert all(issubclass(kind, DpspecError) for kind in KINDS.values())
 
@@ -625,20 +341,3 @@ def test_the_examples_of_the_page_are_computed():
 def test_the_page_names_flavours_that_exist():
     text = PAGE.read_text(encoding="utf-8")
     assert all(f"`{cls.name}`" in text for cls in FLAVOURS)
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.lists(st.integers(1, 5), min_size=3, max_size=3), min_size=1, max_size=3))
-def test_the_radius_is_the_least_for_which_a_simulator_exists(rows):
-    """At the radius some law lies within it of all laws; below it none does, by the intervals for each outcome."""
-    laws = [FiniteLaw.from_weights(dict(enumerate(row))) for row in rows]
-    found = float(radius(laws))
-
-    def room(eps):
-        columns = [[float(law.probability(o)) for law in laws] for o in range(3)]
-        lows, highs = [max(c) * math.exp(-eps) for c in columns], [min(c) * math.exp(eps) for c in columns]
-        return all(a <= b for a, b in zip(lows, highs, strict=True)) and sum(lows) <= 1 <= sum(highs)
-
-    assert room(found + 1e-9)
-    assert found < 1e-9 or not room(found - 1e-9)
-    assert found <= float(diameter(laws)) + 1e-12 <= 2 * found + 1e-9

@@ -8,9 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from dpspec_census import Safetab, SafetabGeometric
-from dpspec_census.safetab import IterationLevel, PopulationLevel
 from dpspec_census.safetab.adaptive import COLUMNS
-from dpspec_census.safetab.design import Kinds, Tally
 
 from dpspec.base.errors import Faults, IncompatibleBlocksError, NotInSpaceError, ParameterError
 from dpspec.base.exact import number
@@ -68,39 +66,6 @@ def people(count, seed=1):
 def rows(table):
     labels = {a.name: list(a.values()) for a in table.attributes}
     return zip(*([labels[name][code] for code in table.codes[name]] for name in labels), strict=True)
-
-
-# --- counting --------------------------------------------------------------------------------------------
-
-BY_COUNTY = IterationLevel(population="detailed", geography="county", share=Fraction(1), tables=[["sex", "age4"]])
-
-
-@pytest.mark.parametrize("most", [1, 2, 3])
-def test_members_are_counted_as_a_plain_loop_counts_them(most):
-    population, table = PopulationLevel(**{**DETAILED, "most": most}), people(400)
-    kinds = Kinds.of(population, BY_COUNTY, table)
-    tally = Tally.of(population, "county", kinds)
-    chosen = np.asarray([0, 3, 8, 9, 20, 34])
-    found = tally.counts(chosen, kinds.table.key(["sex", "age4"]), 8)
-    totals, cells = Counter(), Counter()
-    for record in rows(table):
-        person = dict(zip([a.name for a in table.attributes], record, strict=True))
-        inside = [
-            place
-            for place, group in enumerate(population.groups)
-            if all(person[name] in categories for name, categories in group.where)
-        ]
-        for place in inside[:most]:
-            totals[place * 7 + int(person["county"])] += 1
-            cells[place * 7 + int(person["county"]), "fm".index(person["sex"]) * 4 + int(person["age4"])] += 1
-    assert tally.totals().tolist() == [totals[place] for place in range(35)]
-    assert found.tolist() == [[cells[place, cell] for cell in range(8)] for place in chosen]
-    assert max(totals.values()) > 0
-
-
-def test_an_empty_table_has_members_nowhere():
-    population, table = PopulationLevel(**DETAILED), people(0)
-    assert not Tally.of(population, "county", Kinds.of(population, BY_COUNTY, table)).totals().any()
 
 
 # --- what is released ------------------------------------------------------------------------------------

@@ -1,10 +1,9 @@
-"""What is read off functions: which draw, and what they are taken to claim. Expected values are written by hand."""
+"""What is read of the parameters of a function: which arguments are tried."""
 
 from fractions import Fraction
 from itertools import count
 
 import pytest
-from dpspec_hunt.claims import has_multiple, stated_neighbours, stated_values, statements
 from dpspec_hunt.draws import drawings
 from dpspec_hunt.modules import modules_of
 from dpspec_hunt.plans import plan
@@ -253,66 +252,6 @@ def value(text):
         return text
 
 
-def test_what_is_found_through_other_functions(tmp_path):
-    found = read(
-        tmp_path,
-        files={"pkg/__init__": "", "pkg/noise": """
-import numpy as np
-from functools import partial
-generator = np.random.default_rng()
-
-class Base:
-    def noise(self): return generator.laplace(0, 1)
-    def quiet(self): return 0
-
-def lap(scale): return generator.laplace(0, scale)
-def not_a_draw(generator_of_power): return generator_of_power.laplace_matrix()
-quick = partial(lap, 2)
-if np:
-    def twice(value, epsilon): return value + np.random.laplace(0, 1 / epsilon)
-else:
-    def twice(value, epsilon): return value
-try:
-    import secrets
-    def token(bits): return secrets.randbelow(2)
-except ImportError:
-    def token(bits): return 0
-""", "pkg/use": """
-from .noise import lap as draw, Base
-from . import noise as n
-import pkg.noise
-from pkg.noise import *
-
-class Child(Base):
-    def add(self, value): return value + self.noise()
-    def overridden(self, value): return super().noise() + value
-    def same(self, value): return value + self.quiet()
-    @property
-    def level(self): return self.noise()
-
-def one(value): return value + draw(1)
-def two(value): return value + n.lap(1)
-def three(value): return value + pkg.noise.lap(1)
-def four(value): return one(two(value))
-def five(value): return map(one, value)
-def six(value): return Child().add(value)
-def loop(value): return loop(value)
-def none(value): return value + 1
-async def later(value): return one(value)
-def many(value): yield one(value)
-"""},
-    )  # fmt: skip
-    names = {place.partition(":")[2]: place.partition(":")[0] for place in found}
-    assert names == {
-        "Base.noise": "pkg.noise", "lap": "pkg.noise", "twice": "pkg.noise", "token": "pkg.noise",
-        **dict.fromkeys(
-            ["Child.add", "Child.overridden", "Child.level", "one", "two", "three", "four", "five", "six", "later", "many"],
-            "pkg.use",
-        ),
-    }  # fmt: skip
-    assert [draw.through for draw in found["pkg.use:four"].draws] == [True, True]
-
-
 @pytest.mark.parametrize(("source", "reason"), [
     ("def f(count, rng): return count + rng.laplace(0, 1)", "draws, and claims nothing"),
     ("def f(rng, epsilon): return rng.laplace(0, 1 / epsilon)", "takes no dataset"),
@@ -331,38 +270,6 @@ def test_what_is_not_checked(tmp_path, source, reason):
     assert made.reason.startswith(reason)
 
 
-def test_nothing_is_imported_and_what_cannot_be_read_is_listed(tmp_path):
-    found = read(tmp_path, "raise SystemExit('imported')\ndef f(count, epsilon, rng): return count + rng.laplace(0, 1)")
-    assert list(found) == ["m:f"]
-    (tmp_path / "broken.py").write_text("def f(:")
-    (tmp_path / "latin.py").write_bytes("# -*- coding: utf-8 -*-\nx = '\xe9'".encode("latin-1"))
-    (tmp_path / "large.py").write_bytes(b"#" * (1 << 20) + b"\n")
-    (tmp_path / "deep.py").write_text("x = " + "(" * 5000 + ")" * 5000)
-    (tmp_path / "nothing.py").mkdir()
-    (tmp_path / "gone.py").symlink_to(tmp_path / "nowhere.py")
-    (tmp_path / ".hidden").mkdir()
-    (tmp_path / ".hidden" / "h.py").write_text("import numpy as np\ndef h(): return np.random.laplace()")
-    read_now = modules_of(str(tmp_path))
-    assert [module.name for module in read_now.modules] == ["m"]
-    assert [name for name, _ in read_now.unread] == ["broken.py", "deep.py", "gone.py", "large.py", "latin.py"]
-
-
-def test_neither_decorators_nor_calls_of_the_code_itself_are_draws(tmp_path):
-    """A library of this field whose own code is read draws where its code does."""
-    helper = "def helper(x): return x"
-    found = read(tmp_path, files={"diffprivlib/__init__": "", "diffprivlib/mechanisms": helper, "diffprivlib/use": """
-import random
-from diffprivlib.mechanisms import helper
-from opendp.prelude import space_of, then_laplace
-def calls(value): return helper(value)
-@random.choice([staticmethod])
-def decorated(value): return value
-def opens(value): return space_of(value)
-def draws(value): return value >> then_laplace(1.0)
-"""})  # fmt: skip
-    assert list(found) == ["diffprivlib.use:draws"]
-
-
 def test_what_makes_an_object_may_be_inherited(tmp_path):
     [drawing] = read(tmp_path, """
 class Base:
@@ -374,61 +281,6 @@ class Last(Middle):
     assert plan(drawing).call == "Last(epsilon=0.5).release(value=x[0], rng=rng)"
 
 
-def test_modules_of_one_name_are_kept_apart(tmp_path):
-    text = "def f(count, epsilon, rng): return count + rng.laplace(0, 1 / epsilon)\n"
-    found = read(tmp_path, files={"a/utils": text, "b/utils": text + "def g(count): return f(count, 1, None)\n"})
-    assert list(found) == ["a/utils.py:f", "b/utils.py:f", "b/utils.py:g"]
-
-
-@pytest.mark.parametrize(("text", "expected"), [
-    ("is epsilon-DP", ["epsilon 1"]),
-    ("``epsilon``-differentially private", ["epsilon 1"]),
-    (r"$\varepsilon$-differential privacy", ["epsilon 1"]),
-    ("2 \N{GREEK SMALL LETTER EPSILON}-DP", ["epsilon 2"]),
-    ("2 * (epsilon)-DP", ["epsilon 2"]),
-    ("1/2 epsilon-DP", ["epsilon 1/2"]),
-    ("epsilon-LDP", ["epsilon 1"]),
-    ("sqrt(2)*epsilon-DP", [None]),
-    ("k epsilon-DP", [None]),
-    ("epsilon_1-DP", [None]),
-    ("(epsilon1 + epsilon2)-DP", [None]),
-    ("(e^epsilon)-DP", [None]),
-    ("epsilon + delta-DP", [None]),
-    ("(1, 2, 3)-DP", [None]),
-    ("log2(3)-DP", [None]),
-    ("max(3)-DP", [None]),
-    ("min(1, epsilon)-DP", [None]),
-    ("1 000-DP", [None]),
-    ("differentially private", []),
-    ("two DP mechanisms", []),
-    ("DP", []),
-])  # fmt: skip
-def test_statements(text, expected):
-    found = [one.terms for one in statements(text)]
-    assert [terms and " ".join(f"{name} {term.times}" for name, term in terms.items()) for terms in found] == expected
-
-
-@pytest.mark.parametrize("text", [
-    "Theorem 3 DP", "Section 2 DP", "Sec. 2 DP",
-    "version 2 differentially private", "Unlike [3], which is 2-DP", "not 1-DP", "each step is 0.1-DP",
-    "0.1-DP per coordinate", "2-DP in total", "The paper proves 3-DP", "at most 1-DP", "1 DP",
-    "This violates 1-DP", "With this bug it is no longer 1-DP", "Loses more than 1-DP allows", "Almost 1-DP", "It cannot be 1-DP",
-    "1-DP if all values differ", "1-DP provided that values lie below 5", "1-DP, but the length is public", "1-DP only for sums",
-    "Each answer is epsilon-DP", "This is not epsilon-DP", "epsilon-DP with respect to age", "epsilon-DP if it is clipped",
-])  # fmt: skip
-def test_doubts(text):
-    assert all(one.doubt for one in statements(text))
-    assert statements(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["1e1*" * 80 + "~ DP", "1/2a*" * 80 + "~ DP", "1" * 20_000 + "~ DP", "1" * 300 + "-DP", "DP " * 3_000]
-)
-def test_long_expressions_are_not_read(text):
-    """Each product of a docstring doubled the work: one of 150 characters did not end."""
-    assert statements(text) == ()
-
-
 def test_loops_inside_each_other_end(tmp_path):
     """Each loop of a function doubles the work, so few are followed."""
     loops = "".join("    " * k + f"for v{k} in data:\n" for k in range(1, 31))
@@ -436,51 +288,6 @@ def test_loops_inside_each_other_end(tmp_path):
     source = f"def f(data, epsilon, rng):\n    total = 0\n{loops}{last}    return total + rng.laplace(0, 1 / epsilon)\n"
     [drawing] = read(tmp_path, source).values()
     assert facts(plan(drawing))["values"].is_guess
-
-
-def test_words_that_name_neighbours_are_no_doubt():
-    for text in ("1-DP if one record is added or removed", "1-DP: only one record is replaced", "Two-sided noise, epsilon-DP"):
-        assert [one.doubt for one in statements(text)] == [""]
-
-
-def test_values_and_neighbours():
-    assert {name: [str(fact.value) for fact in some] for name, some in stated_values("epsilon = 1, delta of 1e-6.").items()} == {
-        "epsilon": ["1"], "delta": ["1e-6"],
-    }  # fmt: skip
-    assert stated_values("epsilon = 2 * sensitivity / b") == {}
-    assert [fact.is_guess for fact in stated_values("Each step has epsilon = 1.")["epsilon"]] == [True]
-    assert has_multiple("the budget is epsilon/3")
-    assert not has_multiple("noise of scale 2/epsilon")
-    assert stated_neighbours("nothing") is None
-    assert stated_neighbours("local differential privacy").value == "one-entry"
-    for text in ("one value replaced", "when a single record is changed", "any single entry may be substituted"):
-        assert stated_neighbours(text).value == "replace-one"
-    for text in ("one person is removed", "a single row added"):
-        assert stated_neighbours(text).value == "add-remove"
-    assert stated_neighbours("a value is replaced by 0 if it is missing") is None
-
-
-@pytest.mark.parametrize(
-    ("text", "neighbours", "is_guess"),
-    [
-        ("Sum of values; epsilon-DP. Adds and removes noise.", "add-remove", True),
-        ("Epsilon-DP; adds or removes noise.", "add-remove", True),
-        ("Number of values; epsilon-DP. Replaces any value above 100 by 100.", "replace-one", True),
-        ("Epsilon-DP; it changes a value that is missing to 0.", "replace-one", True),
-        ("Count the records of the local shop, epsilon-DP.", "one-entry", True),
-        ("Each report is locally private.", "one-entry", False),
-        ("A locally epsilon-differentially private report.", "one-entry", False),
-        ("Epsilon-DP under changes of one entry.", "replace-one", False),
-        ("Adjacent lists: changing a value moves the sum by 1.", "replace-one", False),
-        ("Adding or removing one person.", "add-remove", False),
-        ("Epsilon-DP, not for adding or removing records.", "add-remove", True),
-        ("Neighbours replace one record rather than adding or removing one.", "replace-one", True),
-    ],
-)
-def test_what_a_function_does_to_its_values_says_nothing_of_neighbours(text, neighbours, is_guess):
-    """A sum that "adds and removes noise" was verified for one record added or removed, as if its text said so."""
-    found = stated_neighbours(text)
-    assert (found.value, found.is_guess) == (neighbours, is_guess)
 
 
 @pytest.mark.parametrize(("answers", "message"), [

@@ -1,4 +1,4 @@
-"""Graphs, points, policies and listed pairs against the definitions, by brute force; and their flavours."""
+"""Graphs as datasets, and the distances of edges and of nodes, against the definitions by brute force; and their flavours."""
 
 import itertools
 from collections.abc import Iterator
@@ -9,30 +9,23 @@ import pytest
 from dpspec_divergences import (
     AddRemove,
     Hamming,
-    HammingOrdered,
     Mult,
     Neighbour,
     Path,
     SymmetricDifference,
-    UserMetric,
     UserRelation,
 )
-from dpspec_flavours.mechanisms import NearbyDataset
-from dpspec_flavours.networks.blowfish import Blowfish, ListedPairs, Policy, PolicyNeighbours
 from dpspec_flavours.networks.graphs import EdgeDP, Graphs, NodeDistance, NodeDP, degrees, least_cover
-from dpspec_flavours.networks.points import GeoIndistinguishability, Metric, MetricPoints
 from dpspec_noise import Geometric
 from hypothesis import given, strategies as st
 
 from dpspec import installed
 from dpspec.api import compare
-from dpspec.base.errors import DpspecError, IncompatibleBlocksError, NotEnumerableError, NotInSpaceError, ParameterError
-from dpspec.base.exact import INFINITY, Number, ln, number, sqrt
+from dpspec.base.errors import IncompatibleBlocksError, NotInSpaceError, ParameterError
+from dpspec.base.exact import Number, ln
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import LevelSets
-from dpspec.blocks.records import OrderedRecords, UnorderedRecords
-from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors
 from dpspec.comparison.compare import Answer
 from dpspec.grammar.spec import PrivacySpec
@@ -47,8 +40,6 @@ BLOCKS = {
 }
 
 REGISTRY = installed().registry
-PAY = Attribute(name="pay", categories=("low", "mid", "high"))
-LINE = (("low", "mid"), ("mid", "high"))
 ALL_ON_THREE = [Graphs(nodes=("a", "b", "c"), absent=absent) for absent in (False, True)] + [
     Graphs(nodes=("a", "b"), absent=True, directed=True),
     Graphs(nodes=("a", "b", "c"), directed=True, most_degree=1),
@@ -289,14 +280,6 @@ def test_the_comparison_engine_uses_the_bounds() -> None:
     assert compare(node.replace(budget=epsilon(ln(2))), spec).forward.answer is Answer.IMPLIES
 
 
-def test_specifications_on_points_are_compared_and_separated() -> None:
-    spec = GeoIndistinguishability().spec()
-    manhattan = spec.replace(input_divergence=Metric(norm="manhattan"), budget=epsilon(ln(2)))
-    found = compare(spec.replace(budget=epsilon(ln(2))), manhattan)
-    assert found.forward.answer is Answer.IMPLIES
-    assert found.backward.answer is not Answer.IMPLIES
-
-
 def test_a_separation_with_records_without_attributes_is_told() -> None:
     spec = NodeDP().spec().replace(input_divergence=SymmetricDifference(unit="element"), budget=epsilon(ln(2)))
     found = compare(spec, spec.replace(budget=epsilon(ln("3/2"))))
@@ -323,230 +306,6 @@ def test_edge_privacy_with_the_degrees_public_is_a_multiverse_of_invariants() ->
     assert verify_claim(count, spec).constant.lower == 0  # the degrees tell the number of edges
     one = Geometric(queries=(LinearMap(rows=((1, 0, 0, 0, 0, 0),), label="edge a-b"),), ratio=Fraction(1, 2), unit="edge")
     assert verify_claim(one, spec).constant.lower == ln(2) / 4  # a switch exchanges two edges for two others
-
-
-# --- points ----------------------------------------------------------------------------------------
-
-coordinates = st.fractions(-5, 5, max_denominator=6)
-
-
-@pytest.mark.slow
-@given(st.lists(st.tuples(coordinates, coordinates, coordinates), min_size=2, max_size=3, unique=True), st.data())
-def test_norms_and_their_bounds_on_points(places: list[tuple[Fraction, ...]], data: st.DataObject) -> None:
-    space = MetricPoints(points=tuple((f"p{i}", place) for i, place in enumerate(places)))
-    (a, b) = data.draw(st.permutations([f"p{i}" for i in range(len(places))]))[:2]
-    steps = [abs(u - v) for u, v in zip(space.places()[a], space.places()[b], strict=True)]
-    euclid = Metric().distance((a,), (b,), space)
-    assert euclid.squared() == sum(s * s for s in steps)
-    assert Metric(norm="manhattan").distance((a,), (b,), space) == sum(steps)
-    assert Metric(norm="maximum").distance((a,), (b,), space) == max(steps)
-    assert Metric(length=Fraction(1, 3)).distance((a,), (b,), space) == euclid * 3
-    metrics = [Metric(norm=norm, length=length) for norm in ("euclidean", "manhattan", "maximum") for length in (1, "2/3")]
-    for less, more in itertools.permutations([*metrics, HammingOrdered(unit="location")], 2):
-        factor = stated(less, more, space)
-        assert factor is not None
-        assert all(holds(less, more, factor, space)), (less, more, factor)
-
-
-def test_constants_between_norms_are_the_best_ones() -> None:
-    space = MetricPoints(grid=(2, 2, 2))
-    euclid, manhattan, largest = (Metric(norm=norm) for norm in ("euclidean", "manhattan", "maximum"))
-    assert stated(euclid, manhattan, space) == stated(largest, euclid, space) == 1
-    assert stated(manhattan, euclid, space) == stated(euclid, largest, space) == sqrt(3)
-    assert stated(manhattan, largest, space) == 3
-    assert stated(manhattan, HammingOrdered(unit="location"), space) == 3
-    assert stated(HammingOrdered(unit="location"), manhattan, space) == 1
-    assert stated(Metric(length=1000), Metric(), space) == Fraction(1, 1000)
-
-
-def test_trajectories_add_up_or_take_the_largest_step() -> None:
-    space = MetricPoints(grid=(3,), count=3)
-    added, farthest = Metric(norm="manhattan"), Metric(norm="manhattan", over="maximum")
-    assert added.distance(("0", "1", "2"), ("2", "1", "1"), space) == 3
-    assert farthest.distance(("0", "1", "2"), ("2", "1", "1"), space) == 2
-    assert stated(added, farthest, space) == 3
-    assert stated(farthest, added, space) == 1
-    assert stated(HammingOrdered(unit="location"), farthest, space) == 3
-    for less, more in itertools.permutations((added, farthest, HammingOrdered(unit="location")), 2):
-        assert all(holds(less, more, stated(less, more, space), space))  # type: ignore[arg-type]
-    with pytest.raises(IncompatibleBlocksError, match="cannot add euclidean"):
-        Metric().check(space)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "word"),
-    [
-        ({}, "either points or a grid"),
-        ({"points": {"a": [0]}, "grid": [2]}, "either points or a grid"),
-        ({"points": [["a", [0]], ["a", [1]]]}, "twice"),
-        ({"points": {"a": [0], "b": [0, 1]}}, "equally many"),
-        ({"points": {"a": [0], "b": [0]}}, "different places"),
-    ],
-)
-def test_bad_points(parameters: dict[str, Any], word: str) -> None:
-    with pytest.raises(ParameterError, match=word):
-        MetricPoints(**parameters)
-
-
-def test_what_is_no_location_is_refused() -> None:
-    space = MetricPoints(points={"home": [0], "work": [2]})
-    for value, word in (("home", "list of 1 names"), (["home", "work"], "list of 1"), (["hom"], "did you mean home")):
-        with pytest.raises(NotInSpaceError, match=word):
-            space.dataset(value)
-    with pytest.raises(IncompatibleBlocksError, match="metric-points"):
-        Metric().check(BitVectors(length=1))
-
-
-@pytest.mark.reference("B-D30")
-def test_the_nearby_dataset_keeps_twice_its_rate_per_unit_of_every_metric() -> None:
-    space = MetricPoints(points={"a": [0, 0], "b": [1, 2], "c": ["1/2", -1], "d": [3, 3]})
-    for norm in ("euclidean", "manhattan", "maximum"):
-        metric = Metric(norm=norm)
-        spec = GeoIndistinguishability().spec().replace(space=space, input_divergence=metric, budget=epsilon(number("1/2")))
-        assert verify_claim(NearbyDataset(distance=metric, rate=number("1/4")), spec).outcome is Outcome.VERIFIED
-
-
-# --- listed pairs ----------------------------------------------------------------------------------
-
-
-@given(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7)).filter(lambda p: p[0] != p[1]), min_size=1, max_size=8))
-def test_paths_along_listed_pairs_are_those_of_the_graph(pairs: list[tuple[int, int]]) -> None:
-    space = BitVectors(length=3)
-    listed = list(space.datasets())
-    relation = ListedPairs(pairs=tuple((listed[i], listed[j]) for i, j in pairs))
-    far = {(i, j): 0 if i == j else 99 for i in range(8) for j in range(8)}
-    for i, j in pairs:
-        far[i, j] = far[j, i] = 1
-    for k, i, j in itertools.product(range(8), repeat=3):  # Floyd and Warshall
-        far[i, j] = min(far[i, j], far[i, k] + far[k, j])
-    for (i, j), steps in far.items():
-        assert Path(relation=relation).distance(listed[i], listed[j], space) == (steps if steps < 99 else INFINITY)
-        near = Neighbour(relation=relation).distance(listed[i], listed[j], space)
-        assert near == (min(steps, 1) if steps <= 1 else INFINITY)
-
-
-def test_listed_pairs_are_read_in_the_form_of_the_space_and_checked() -> None:
-    sex = Attribute(name="sex", categories=("f", "m"))
-    space = UnorderedRecords(attributes=(sex,), most=2)
-    relation = ListedPairs(pairs=[[[["m"], ["f"]], [["m"]]]])
-    assert relation.related((("m",),), (("f",), ("m",)), space)
-    with pytest.raises(ParameterError, match="two datasets"):
-        ListedPairs(pairs=[[[0, 1]]])
-    with pytest.raises(ParameterError, match="two different"):
-        ListedPairs(pairs=[[[["m"], ["f"]], [["f"], ["m"]]]]).check(space)
-    with pytest.raises(NotInSpaceError, match="bits"):
-        ListedPairs(pairs=[[[0], [2]]]).check(BitVectors(length=1))
-
-
-# --- policies --------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@given(st.lists(st.sampled_from(list(itertools.combinations(range(5), 2))), min_size=1, max_size=7, unique=True))
-def test_policy_distance_is_the_sum_of_shortest_paths_and_bounds_hold(edges: list[tuple[int, int]]) -> None:
-    kind = Attribute(name="kind", categories=("v0", "v1", "v2", "v3", "v4"))
-    space, policy = (
-        OrderedRecords(attributes=(kind,), least=1, most=2),
-        Policy(edges=tuple((f"v{i}", f"v{j}") for i, j in edges)),
-    )
-    far = {(i, j): 0 if i == j else 99 for i in range(5) for j in range(5)}
-    for i, j in edges:
-        far[i, j] = far[j, i] = 1
-    for k, i, j in itertools.product(range(5), repeat=3):
-        far[i, j] = min(far[i, j], far[i, k] + far[k, j])
-    for left, right in itertools.product(space.datasets(), repeat=2):
-        ours, theirs = ([int(record[0][1]) for record in space.records(x, "person")] for x in (left, right))
-        total = sum(map(far.__getitem__, zip(ours, theirs, strict=True))) if len(ours) == len(theirs) else 99
-        assert policy.distance(left, right, space) == (total if total < 99 else INFINITY)
-    diameter = max(far.values())
-    assert stated(policy, HammingOrdered(), space) == (diameter if diameter < 99 else None)
-    assert stated(HammingOrdered(), policy, space) == 1
-
-
-@pytest.mark.reference("B-D30", "B-D13")
-def test_a_complete_policy_is_the_hamming_distance_and_a_subgraph_is_farther() -> None:
-    space = OrderedRecords(attributes=(PAY,), most=2)
-    line, complete = Policy(edges=LINE), Policy(edges=(*LINE, ("low", "high")))
-    for left, right in itertools.product(space.datasets(), repeat=2):
-        assert complete.distance(left, right, space) == HammingOrdered().distance(left, right, space)
-    assert stated(complete, line, space) == 1
-    assert stated(line, complete, space) == 2
-    assert stated(line, Policy(edges=LINE[:1]), space) == 1
-    assert stated(Policy(edges=LINE[:1]), line, space) is None
-
-
-def test_policies_on_records_of_several_attributes_and_bad_ones() -> None:
-    sex = Attribute(name="sex", categories=("f", "m"))
-    space = OrderedRecords(attributes=(sex, PAY), most=1)
-    policy = Policy(edges=[[["f", "low"], ["f", "mid"]], [["f", "mid"], ["m", "mid"]]])
-    policy.check(space)
-    assert policy.distance((("f", "low"),), (("m", "mid"),), space) == 2
-    with pytest.raises(ParameterError, match="two different values"):
-        Policy(edges=[["low", "low"]])
-    with pytest.raises(IncompatibleBlocksError, match="sex, pay"):
-        Policy(edges=[["low", "mid"]]).check(space)
-    with pytest.raises(NotInSpaceError, match="pay"):
-        Policy(edges=[[["f", "low"], ["f", "lots"]]]).check(space)
-    with pytest.raises(IncompatibleBlocksError, match="positions"):
-        Policy(edges=LINE).check(UnorderedRecords(attributes=(PAY,), most=1))
-
-
-@pytest.mark.reference("B-S1")
-def test_an_invariant_leaves_the_policy_distance_as_it_is() -> None:
-    """With the number of mid public, the histogram passes at ln 2: low and high are two steps apart, and two counts change."""
-    flavour = Blowfish()
-    histogram, held = flavour.broken_by().mechanism, Marginal(attributes=(), where={"pay": ["mid"]})
-    found = verify_claim(histogram, flavour.spec().replace(multiverse=LevelSets(invariants=(held,))))
-    assert found.outcome is Outcome.VERIFIED
-    assert found.constant.lower == ln(2)
-
-
-def test_policy_neighbours_without_constraints_are_at_distance_one() -> None:
-    space = OrderedRecords(attributes=(PAY,), least=2, most=2)
-    relation, policy = PolicyNeighbours(edges=LINE), Policy(edges=LINE)
-    for left, right in itertools.permutations(space.datasets(), 2):
-        assert relation.related(left, right, space) == (policy.distance(left, right, space) == 1)
-
-
-def by_the_paper(left: Any, right: Any, level: list[Any], edges: set[frozenset[str]]) -> bool:
-    """He et al. 2014, word by word, on sequences of single categories."""
-
-    def moved(x: Any, y: Any) -> set[Any]:
-        return {(i, a, b) for i, ((a,), (b,)) in enumerate(zip(x, y, strict=True)) if a != b}
-
-    def secrets(x: Any, y: Any) -> set[Any]:
-        return {entry for entry in moved(x, y) if frozenset(entry[1:]) in edges}
-
-    mine = secrets(left, right)
-    if not mine or left not in level or right not in level:
-        return False
-    for third in level:
-        theirs = secrets(left, third)
-        if theirs and (theirs < mine or (theirs == mine and moved(left, third) < moved(left, right))):
-            return False
-    return True
-
-
-@pytest.mark.reference("B-D30")
-@pytest.mark.parametrize("held", ["low", "mid", "high"])
-def test_policy_neighbours_under_a_public_count(held: str) -> None:
-    space, edges = OrderedRecords(attributes=(PAY,), least=3, most=3), {frozenset(edge) for edge in LINE}
-    public = Marginal(attributes=(), where={"pay": [held]})
-    relation = PolicyNeighbours(edges=LINE, constraints=(public,))
-    some = 0
-    for left, right in itertools.permutations(space.datasets(), 2):
-        level = [x for x in space.datasets() if public.value(x, space) == public.value(left, space)]
-        expected = by_the_paper(left, right, level, edges)
-        assert relation.related(left, right, space) == expected, (left, right)
-        some += expected
-    assert some > 0
-
-
-def test_policy_neighbours_refuse_what_they_cannot_list() -> None:
-    with pytest.raises(NotEnumerableError, match="smaller space"):
-        PolicyNeighbours(edges=[["0", "1"]]).check(BitVectors(length=12))
-    with pytest.raises(NotEnumerableError, match="smaller space"):
-        PolicyNeighbours(edges=LINE).check(OrderedRecords(attributes=(PAY,)))
 
 
 # --- flavours --------------------------------------------------------------------------------------
@@ -599,26 +358,6 @@ def test_bounded_degree_is_what_node_privacy_of_the_edge_count_costs() -> None:
         )
         count = Geometric(queries=(Marginal(attributes=(), unit="edge"),), ratio=Fraction(1, 2), unit="edge")
         assert verify_claim(count, spec).constant.lower == ln(2) * bound
-
-
-def test_a_metric_written_in_python_is_the_same_as_the_block() -> None:
-    space, metric = MetricPoints(grid=(3, 2)), Metric(norm="manhattan")
-    again = UserMetric(function=lambda x, y: metric.distance(x, y, space), label="again")
-    spec = GeoIndistinguishability().spec().replace(space=space)
-    mechanism = NearbyDataset(distance=metric, rate=number("1/2"))
-    first, second = (verify_claim(mechanism, spec.replace(input_divergence=d)).constant for d in (metric, again))
-    assert first == second
-
-
-def test_errors_are_all_of_dpspec() -> None:
-    for broken in (
-        lambda: Graphs(nodes=()),
-        lambda: Policy(edges=[["a"]]),
-        lambda: Metric(norm="taxi"),
-        lambda: Metric(length=0),
-    ):
-        with pytest.raises(DpspecError):
-            broken()
 
 
 def test_a_large_graph_is_read_from_its_edges(monkeypatch):

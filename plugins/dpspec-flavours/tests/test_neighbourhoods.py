@@ -1,14 +1,11 @@
-"""Universes around datasets and outside parts, budgets by part, noise in subspaces: against their definitions, by brute force."""
+"""Universes around datasets and universes that agree outside one part, against lists of all datasets; and their flavours."""
 
 import itertools
-import math
 from collections import Counter
 from fractions import Fraction
-from statistics import NormalDist
 from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from dpspec_divergences import (
     AddRemove,
@@ -19,11 +16,9 @@ from dpspec_divergences import (
     Neighbour,
     ReplaceOne,
     SymmetricDifference,
-    UserMetric,
 )
 from dpspec_flavours.mechanisms import ListedLaw, ListedLaws
 from dpspec_flavours.universes.around_dataset import EmpiricalDP, IndividualDP
-from dpspec_flavours.universes.level_sets import InducedSubspaceDP, LatticeGaussian, ProjectedGaussian, SubspaceDP, orthogonalised
 from dpspec_flavours.universes.neighbourhoods import (
     Around,
     Instance,
@@ -35,8 +30,8 @@ from dpspec_flavours.universes.neighbourhoods import (
     Strata,
     WithAndWithout,
 )
-from dpspec_flavours.universes.part_budgets import ByPart, ByValue, PersonalisedBudgets
-from dpspec_noise import Gaussian, Geometric
+from dpspec_flavours.universes.part_budgets import ByPart
+from dpspec_noise import Geometric
 from hypothesis import given, strategies as st
 
 from dpspec import installed
@@ -45,20 +40,18 @@ from dpspec.base.errors import (
     IncompatibleBlocksError,
     NotEnumerableError,
     NotInSpaceError,
-    NotInUniverseError,
-    ParameterError,
     WorkLimitError,
 )
 from dpspec.base.exact import ln, number
 from dpspec.base.work import limited, spent
 from dpspec.blocks.budget import Budget, BudgetTable, UniformBudget
-from dpspec.blocks.invariant import FunctionInvariant, LinearMap, Marginal
-from dpspec.blocks.multiverse import LevelSets, Multiverse, Trivial, Universe
+from dpspec.blocks.invariant import LinearMap, Marginal
+from dpspec.blocks.multiverse import Multiverse, Trivial
 from dpspec.blocks.records import ContingencyTables, Households, OrderedRecords, UnorderedRecords
 from dpspec.blocks.space import Attribute, DatasetSpace
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.grammar.spec import PrivacySpec
-from dpspec.laws import FiniteLaw, product
+from dpspec.laws import FiniteLaw
 from dpspec.specfile import read_text, to_toml
 from dpspec.specfile.document import flavour_document
 from dpspec.verifier import exhaustive
@@ -182,17 +175,6 @@ def test_with_and_without_is_one_pair_for_each_instance() -> None:
     assert shared(found, FIRMS) == {frozenset({(("1",),), (("1",), ("4",))}), frozenset({(), (("1",),)})}
 
 
-# --- budgets ---------------------------------------------------------------------------------------
-
-
-@pytest.mark.reference("B-S13")
-def test_a_budget_by_part_looks_at_one_entry_of_the_label() -> None:
-    budget = ByPart(parameter="epsilon", values=({"part": ["n"], "value": 1}, {"part": 3, "value": 2}), otherwise=5, place=1)  # type: ignore[arg-type]
-    for label, value in (((0, ("n",)), 1), ((0, 3), 2), ((0, "n"), 5)):
-        assert budget.at(Universe(label=label, datasets=()), BITS) == value
-    assert budget.uniform() is None
-
-
 @pytest.mark.parametrize(
     ("listed", "otherwise", "outcome"),
     [
@@ -245,22 +227,6 @@ def test_universes_of_many_strata_are_found_once_and_one_event_is_computed(
     assert outcome is Outcome.REFUTED or len(read) < 2 * len(set(read)) + 10  # the proof reads some as well
 
 
-@pytest.mark.parametrize("size", ["1", "4"])
-def test_a_budget_by_value_is_affine_in_the_value_of_the_record(size: str) -> None:
-    budget = ByValue(parameter="epsilon", attribute="size", base=number(3), rate=number("1/2"), unit="firm")
-    label = ((size,), ())
-    assert budget.at(Universe(label=label, datasets=()), FIRMS) == 3 + Fraction(1, 2) * int(size)
-
-
-@pytest.mark.reference("B-S13")
-def test_the_allowance_is_the_least_budget_of_the_shared_universes() -> None:
-    spec = PersonalisedBudgets().spec()
-    assert spec.allowance((0, 0), (1, 0)) == ln(2)
-    assert spec.allowance((0, 0), (0, 1)) == ln(4)
-    with pytest.raises(NotInUniverseError, match="no common universe"):
-        spec.allowance((0, 0), (1, 1))
-
-
 laws = st.lists(st.integers(1, 6), min_size=8, max_size=8)
 
 
@@ -271,31 +237,6 @@ def listed(weights: list[int], datasets: Any) -> ListedLaws:
         a, b = weights[2 * place], weights[2 * place + 1]
         rows.append(ListedLaw(dataset=dataset, law=(("a", Fraction(a, a + b)), ("b", Fraction(b, a + b)))))
     return ListedLaws(laws=tuple(rows))
-
-
-@pytest.mark.slow
-@pytest.mark.reference("B-D30")
-@given(laws)
-def test_personal_budgets_and_weighted_distances_accept_the_same_mechanisms(weights: list[int]) -> None:
-    """For a divergence with the triangle inequality: a path changes one person after the other."""
-    by_person = PersonalisedBudgets().spec()
-    mechanism = listed(weights, by_person.space.datasets())
-    cost = (ln(2), ln(4))
-    weighted = UserMetric(
-        function=lambda x, y: sum((c for c, a, b in zip(cost, x, y, strict=True) if a != b), number(0)), label="weighted"
-    )
-    in_file = REGISTRY.get("input_divergences", "personal-weights")(weights=(Fraction(1), Fraction(2)))
-    one = UniformBudget(parameter="epsilon", value=number(1))
-    doubled = UniformBudget(parameter="epsilon", value=ln(2))
-    verdicts = {
-        verify_claim(mechanism, spec).outcome.value
-        for spec in (
-            by_person,
-            by_person.replace(multiverse=Trivial(), input_divergence=weighted, budget=one),
-            by_person.replace(multiverse=Trivial(), input_divergence=in_file, budget=doubled),
-        )
-    }
-    assert len(verdicts) == 1
 
 
 @given(laws)
@@ -334,80 +275,6 @@ def test_local_sensitivity_by_brute_force() -> None:
 # --- subspaces -------------------------------------------------------------------------------------
 
 rows = st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3).map(tuple), min_size=1, max_size=2).map(tuple)
-
-
-@pytest.mark.slow
-@pytest.mark.reference("B-D18")
-@given(rows, st.fractions(Fraction(1, 4), 4, max_denominator=4))
-def test_projected_noise_measures_differences_in_the_null_space_by_their_length(matrix: Any, variance: Fraction) -> None:
-    space = IntegerCounts(length=3, high=1)
-    query = LinearMap(rows=matrix, label="c")
-    mechanism = ProjectedGaussian(invariants=(query,), variance=variance)
-    for x, y in itertools.combinations(space.datasets(), 2):
-        found = mechanism.law(x, space).against(mechanism.law(y, space)).concentration()
-        if query.answers(x, space) != query.answers(y, space):
-            assert found.lower.is_infinite
-        else:
-            length = sum((a - b) ** 2 for a, b in zip(space.vector(x), space.vector(y), strict=True))
-            assert found.lower == found.upper == number(length / (2 * variance))
-
-
-@given(rows)
-def test_the_directions_span_the_null_space(matrix: Any) -> None:
-    from dpspec.blocks.moves import kernel_basis
-
-    found = np.array(orthogonalised(kernel_basis(matrix, 3)), dtype=float).reshape(-1, 3)
-    projection = sum((np.outer(u, u) / (u @ u) for u in found), np.zeros((3, 3)))
-    c = np.array(matrix, dtype=float)
-    assert np.allclose(projection, np.eye(3) - np.linalg.pinv(c) @ c)
-
-
-def test_lattice_noise_is_the_discrete_gaussian_on_integer_tables_with_the_margins() -> None:
-    """The masses of releases, brute force over small integer tables, against e^(-|w|^2/(2 sigma^2))."""
-    space = ContingencyTables(attributes=(AREA, ILL), most=2)
-    margins = LinearMap(rows=((1, 1, 0, 0), (0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 0, 1)), label="margins")
-    mechanism = LatticeGaussian(invariants=(margins,), variance=Fraction(3))
-    start = np.array((1, 0, 0, 1))
-    fibre = [z for z in itertools.product(range(-6, 8), repeat=4) if margins_of(z) == margins_of(start)]
-    weights = {z: np.exp(-sum((np.array(z) - start) ** 2) / 6) for z in fibre}
-    law: Any = mechanism.law((1, 0, 0, 1), space)
-    (origin,) = law.laws[0].support
-    move = np.array(mechanism.generators(space)[0])
-    for z, weight in weights.items():
-        (step,) = {k for k in range(-20, 21) if tuple(np.array(origin) + k * move) == z}
-        assert float(law.laws[1].mass(step)) == pytest.approx(weight / sum(weights.values()), rel=1e-6)
-
-
-def margins_of(table: Any) -> tuple[int, ...]:
-    a, b, c, d = (int(entry) for entry in table)
-    return a + b, c + d, a + c, b + d
-
-
-def test_datasets_of_one_coset_have_one_origin_and_others_have_others() -> None:
-    space = IntegerCounts(length=3, high=2)
-    mechanism = LatticeGaussian(moves=((1, 1, 0), (1, -1, 0)), variance=Fraction(1))
-    for x, y in itertools.combinations(space.datasets(), 2):
-        apart = mechanism.law(x, space).against(mechanism.law(y, space)).concentration().lower
-        a, b, c = (p - q for p, q in zip(space.vector(x), space.vector(y), strict=True))
-        assert apart.is_infinite == bool(c or (a + b) % 2)
-        assert apart.is_infinite or apart == number(Fraction(a * a + b * b, 2))
-
-
-@pytest.mark.reference("B-D4")
-def test_the_five_blocks_promise_protection_and_not_that_the_invariants_are_exact() -> None:
-    """Noise in every cell, without projection, keeps the promise as well: exactness is a matter of utility."""
-    spec = InducedSubspaceDP().spec()
-    everywhere = Gaussian(queries=(Marginal(attributes=("place",)),), variance=Fraction(1), neighbours="add-remove")
-    assert verify_claim(everywhere, spec).outcome.value == "verified"
-
-
-def test_subspace_privacy_is_that_of_the_projection() -> None:
-    """A record is sqrt(2/3) long in the null space of the total of three places: mu = sqrt(2/3)/sqrt(5/2), delta by hand."""
-    flavour = SubspaceDP()
-    verdict = verify_claim(flavour.satisfied_by().mechanism, flavour.spec())
-    mu, phi = math.sqrt(2 / 3 / 2.5), NormalDist().cdf
-    epsilon = float(verdict.constant.lower)
-    assert phi(mu / 2 - epsilon / mu) - math.exp(epsilon) * phi(-mu / 2 - epsilon / mu) == pytest.approx(0.01, rel=1e-9)
 
 
 # --- flavours --------------------------------------------------------------------------------------
@@ -480,7 +347,6 @@ def test_whole_labels_in_a_file_are_the_labels_of_the_universes() -> None:
 
 ENDLESS = UnorderedRecords(attributes=(ILL,))
 HOUSES = Households(household=(AREA,), person=(ILL,), most=1, members=1)
-LENGTH = FunctionInvariant(function=len, label="length")
 
 
 @pytest.mark.parametrize(
@@ -503,21 +369,6 @@ LENGTH = FunctionInvariant(function=len, label="length")
 def test_universes_that_do_not_fit_say_why(multiverse: Any, space: Any, error: type[Exception], words: str) -> None:
     with pytest.raises(error, match=words):
         multiverse.check(space)
-
-
-@pytest.mark.parametrize(
-    ("budget", "label", "words"),
-    [
-        (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), ("s", ()), "add one, or `otherwise`"),  # type: ignore[arg-type]
-        (ByPart(parameter="epsilon", values=({"part": "n", "value": 1},)), "X", "choose another place"),  # type: ignore[arg-type]
-        (ByValue(parameter="epsilon", attribute="sise", rate=number(1), unit="firm"), (("1",), ()), "did you mean size"),
-        (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ("n", ()), "one-record"),
-        (ByValue(parameter="epsilon", attribute="size", rate=number(1), unit="firm"), ((1,), ()), "one-record"),
-    ],
-)
-def test_labels_that_a_budget_does_not_know_say_why(budget: Any, label: Any, words: str) -> None:
-    with pytest.raises(NotInUniverseError, match=words):
-        budget.at(Universe(label=label, datasets=()), FIRMS)
 
 
 STRATA = 'multiverse = { type = "strata", attribute = "region" }'
@@ -593,44 +444,6 @@ def test_a_budget_by_the_value_of_a_record_needs_universes_that_are_named_by_one
         with pytest.raises(DpspecError, match=r"whose entry 0 is a record|with an entry number 0"):
             read_text(text, REGISTRY)
     assert read_text(text.replace(multiverse, ONE_RECORD), REGISTRY).spec.budget.parameter == "epsilon"
-
-
-def test_parameters_that_make_no_sense_say_why() -> None:
-    with pytest.raises(ParameterError, match="name a part twice"):
-        ByPart(parameter="epsilon", values=({"part": 0, "value": 1}, {"part": 0, "value": 2}))  # type: ignore[arg-type]
-    with pytest.raises(ParameterError, match="either invariants or moves"):
-        LatticeGaussian(variance=Fraction(1))
-    with pytest.raises(ParameterError, match="nonzero vectors"):
-        LatticeGaussian(moves=((0, 0),), variance=Fraction(1))
-    area = ByValue(parameter="epsilon", attribute="area", rate=number(1))
-    with pytest.raises(ParameterError, match="by-value, area"):
-        area.at(Universe(label=(("n", "no"), ()), datasets=()), PEOPLE)
-
-
-@pytest.mark.parametrize(
-    ("mechanism", "space", "words"),
-    [
-        (LatticeGaussian(invariants=(LinearMap(rows=((1, 1, 1),)),), variance=Fraction(1)), BITS, "not orthogonal"),
-        (LatticeGaussian(moves=((1, -1),), variance=Fraction(1)), BITS, "another length than 3"),
-        (
-            ProjectedGaussian(invariants=(FunctionInvariant(function=len, label="len"),), variance=Fraction(1)),
-            BITS,
-            "no linear map",
-        ),
-        (ProjectedGaussian(invariants=(), variance=Fraction(1)), ROWS, "counts over cells"),
-    ],
-)
-def test_noise_that_does_not_fit_says_why(mechanism: Any, space: Any, words: str) -> None:
-    with pytest.raises(IncompatibleBlocksError, match=words):
-        mechanism.check(space)
-
-
-def test_no_invariant_at_all_is_noise_in_every_cell() -> None:
-    mechanism = ProjectedGaussian(invariants=(), variance=Fraction(2))
-    pair = mechanism.law((0, 0, 0), BITS).against(mechanism.law((1, 1, 0), BITS))
-    assert pair.concentration().upper == number("1/2")
-    assert isinstance(product(()), FiniteLaw)
-    assert LevelSets(invariants=()).labels((0, 0, 0), BITS) == ((),)
 
 
 def test_labels_that_hold_the_rest_of_long_datasets_are_work():

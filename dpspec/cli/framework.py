@@ -105,7 +105,7 @@ class OpenGroup(click.Group):
         return {name: command for name, command in found.items() if command is not None}
 
 
-class Face(OpenGroup):
+class CommandLine(OpenGroup):
     """The group of commands; turns every error into a message and an exit code."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -166,6 +166,7 @@ class Face(OpenGroup):
         from dpspec.cli.settings import defaults_of, project_settings
 
         name = next((one for one in args if not one.startswith("-")), "")
+        # Help is printed in a project whose settings are wrong as well.
         settings = {} if not name or {"-h", "--help"} & {*args} else project_settings()
         command = self.get_command(click.Context(self), name) if settings else None
         if command is not None:
@@ -221,6 +222,7 @@ def _answering(given: click.Command) -> click.Command:
     command; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
     is called with one, and one with an argument `jobs` gets the option of this name.
     """
+    # What the package gives stays as it is: it is loaded once, and may be asked for again.
     command = copy(given)
     if isinstance(command, click.Group):
         command.commands = {name: _answering(inner) for name, inner in command.commands.items()}

@@ -22,10 +22,10 @@ from dpspec.cli.files import (
     schema,
     verify,
 )
-from dpspec.cli.framework import Face
+from dpspec.cli.framework import CommandLine
 
 
-@click.group(cls=Face, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
+@click.group(cls=CommandLine, context_settings={"help_option_names": ["-h", "--help"]}, no_args_is_help=True)
 @click.version_option(package_name="dpspec", prog_name="dpspec")
 def main() -> None:
     """Specify, verify, compare and explain differential privacy guarantees.

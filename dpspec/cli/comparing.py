@@ -15,7 +15,6 @@ from dpspec.cli.framework import emit, formatted, jobs_option, named, picture_op
 
 if TYPE_CHECKING:
     from dpspec.report.figures import FigureFile
-    from dpspec.risks.engine import RiskReport
     from dpspec.specfile.document import SpecDocument
 
 
@@ -309,39 +308,20 @@ def risk(  # noqa: PLR0917 - one option, one argument
     found = read(path, registry)
     warn_of_parts((found,), "the risk is")
     given = {name: text for name, text in (("secret", secret), ("move", move), ("exchange", exchange)) if text}
+    asked: dict[str, Any] = {}
     if given or within is not None or change or members != 1:
         if attacker is not None or len(given) != 1:
             rule = "--within, --change and --members belong to one of --secret, --move and --exchange"
             raise click.UsageError(f"{rule}, which takes the place of --attacker")
-        with Work("asking"):
-            report = api.risk(
-                found, registry=registry, universe_of=universe_of, secret=_listed(secret), move=_listed(move),
-                exchange=_listed(exchange), within=within, change=_listed(change), members=members, **parsed(settings),
-            )  # fmt: skip
-        return _emit_risk(report, picture, as_json, verbose)
-    if attacker is None:
-        if settings or picture is not None:
-            raise click.UsageError("--set and --picture need one attacker; name it: --attacker NAME")
-        with Work("asking"):
-            panel = api.risk(found, registry=registry, universe_of=universe_of)
-        emit(panel, as_json, verbose)
-        return exit_code(panel)
+        lists = {"secret": secret, "move": move, "exchange": exchange, "change": change}
+        asked = {key: tuple(name.strip() for name in text.split(",") if name.strip()) for key, text in lists.items()}
+        asked |= {"within": within, "members": members}
+    elif attacker is None and (settings or picture is not None):
+        raise click.UsageError("--set and --picture need one attacker; name it: --attacker NAME")
     with Work("asking"):
-        report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **parsed(settings))
-    return _emit_risk(report, picture, as_json, verbose)
-
-
-def _listed(text: str) -> tuple[str, ...]:
-    """Names that are separated by commas."""
-    return tuple(name.strip() for name in text.split(",") if name.strip())
-
-
-def _emit_risk(report: RiskReport, picture: FigureFile | None, as_json: bool, verbose: bool) -> int:
-    """Print a report, and draw it where a file is named."""
+        report = api.risk(found, attacker, registry=registry, universe_of=universe_of, **asked, **parsed(settings))
     if picture is not None:
         report.plot().save(picture.path)
-    from dpspec.report.risk import exit_code
-
     emit(report, as_json, verbose)
     return exit_code(report)
 

@@ -124,7 +124,7 @@ def _imported(place: Contribution) -> click.Command:
     return command
 
 
-class Face(OpenGroup):
+class CommandLine(OpenGroup):
     """The group of commands; turns every error into a message and an exit code."""
 
     def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
@@ -186,6 +186,7 @@ class Face(OpenGroup):
         from dpspec.cli.settings import defaults_of, project_settings
 
         name = next((one for one in args if not one.startswith("-")), "")
+        # Help is printed in a project whose settings are wrong as well.
         settings = {} if not name or {"-h", "--help"} & {*args} else project_settings()
         command = self.get_command(click.Context(self), name) if settings else None
         if command is not None:
@@ -249,6 +250,7 @@ def _answering(given: click.Command) -> click.Command:
     command; and `counts`, the title of its progress and the plural of what is counted. A callback with an argument `progress`
     is called with one, and one with an argument `jobs` gets the option of this name.
     """
+    # What the package gives stays as it is: it is loaded once, and may be asked for again.
     command = copy(given)
     if isinstance(command, click.Group):
         command.commands = {name: _answering(inner) for name, inner in command.commands.items()}

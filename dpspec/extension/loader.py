@@ -100,10 +100,13 @@ def load_plugins(*, names: Sequence[str] | None = None, modules: Iterable[tuple[
         names = [name.strip() for name in os.environ["DPSPEC_LOAD_PLUGINS"].split(",") if name.strip()]
     blocked = {name.strip() for name in os.environ.get("DPSPEC_BLOCK_PLUGINS", "").split(",")}
     found = [_core(), *_discover(names), *(_local(name, module) for name, module in modules)]
-    infos = [
-        PluginInfo(provenance=f.provenance, status="blocked") if f.provenance.plugin in blocked else _load(f)
-        for f in _refuse_duplicates(found)
-    ]
+    infos = []
+    for one in _refuse_duplicates(found):
+        if one.provenance.plugin in blocked:
+            infos.append(PluginInfo(provenance=one.provenance, status="blocked"))
+            continue
+        infos.append(_load(one))
+        log("plugins", "DEBUG", "plugin %s of %s: %s", one.provenance.plugin, one.provenance.distribution, infos[-1].status)
     failed = {info.provenance.plugin: str(info.error) for info in infos if info.error is not None}
     entries = tuple(entry for info in infos for entry in info.entries)
     return Plugins(infos=tuple(infos), registry=Registry(entries=entries, failed=failed))
@@ -209,12 +212,6 @@ def _refuse_taken(entries: Iterable[Entry], provenance: Provenance) -> None:
 
 def _load(found: _FoundPlugins) -> PluginInfo:
     """Import and register one plugin; whatever goes wrong becomes its recorded fault."""
-    info = _loaded(found)
-    log("plugins", "DEBUG", "plugin %s of %s: %s", info.provenance.plugin, info.provenance.distribution, info.status)
-    return info
-
-
-def _loaded(found: _FoundPlugins) -> PluginInfo:
     name = found.provenance.plugin
     try:
         if found.fault is not None:

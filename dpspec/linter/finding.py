@@ -1,7 +1,7 @@
 """Findings of the linter, and their declaration.
 
-A finding is a function ``(file, context)`` that yields what it has `Seen`. Its docstring says what is found and why that matters;
-it is the text of the reference page.
+A finding is a function ``(file, context)`` that yields an `Observation` for each place. Its docstring says what is found and why
+that matters; it is the text of the reference page.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Finding:
 
 
 @attrs.frozen(kw_only=True)
-class Seen:
+class Observation:
     """The result of a finding function.
 
     Args:
@@ -64,7 +64,7 @@ class Seen:
 
 
 @attrs.frozen(kw_only=True)
-class Linted:
+class LintedFile:
     """A file that could be read.
 
     Args:
@@ -87,15 +87,15 @@ class LintContext:
     """
 
     registry: Registry
-    others: Mapping[str, Linted]
+    others: Mapping[str, LintedFile]
     table: str | None = None
 
 
-FindingLook = Callable[[Linted, LintContext], Iterator[Seen]]
+FindingLook = Callable[[LintedFile, LintContext], Iterator[Observation]]
 
 
 @attrs.frozen(kw_only=True)
-class Declared:
+class DeclaredFinding:
     """A kind of finding.
 
     Args:
@@ -111,7 +111,7 @@ class Declared:
     needs_table: bool = False
 
 
-_ALL: dict[str, Declared] = {}
+_ALL: dict[str, DeclaredFinding] = {}
 
 
 def finding(code: str, severity: Severity, *, needs_table: bool = False) -> Callable[[FindingLook], FindingLook]:
@@ -120,12 +120,12 @@ def finding(code: str, severity: Severity, *, needs_table: bool = False) -> Call
     def declare(look: FindingLook) -> FindingLook:
         if not look.__doc__ or code in _ALL:
             raise DpspecError("finding", "needs a code of its own and a docstring", value=code)
-        _ALL[code] = Declared(code=code, severity=severity, look=look, needs_table=needs_table)
+        _ALL[code] = DeclaredFinding(code=code, severity=severity, look=look, needs_table=needs_table)
         return look
 
     return declare
 
 
-def declared_findings() -> tuple[Declared, ...]:
+def declared_findings() -> tuple[DeclaredFinding, ...]:
     """Every kind of finding, in the order of their declaration."""
     return tuple(_ALL.values())

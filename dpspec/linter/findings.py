@@ -18,7 +18,7 @@ from dpspec.blocks.space import DatasetSpace
 from dpspec.blocks.units import nearest_unit, read_unit
 from dpspec.grammar.declarations import check_declared
 from dpspec.grammar.spec import PrivacySpec, compares_sizes
-from dpspec.linter.finding import LintContext, Linted, Seen, Severity, finding
+from dpspec.linter.finding import LintContext, LintedFile, Observation, Severity, finding
 from dpspec.risks.candidates import candidates_within
 from dpspec.risks.exposure import exposed_records
 from dpspec.specfile.deployment import BLOCKS
@@ -38,7 +38,7 @@ RAISED = 200
 
 
 @finding("vacuous", Severity.ERROR)
-def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
+def vacuous(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """No universe of a small space has two datasets at finite distance: the claim is vacuous, and every mechanism satisfies
     it."""
     document = file.document
@@ -52,7 +52,7 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
         pairs = (pair for datasets in universes for pair in itertools.permutations(datasets, 2))
         if not all(spec.distance(left, right).is_infinite for left, right in pairs):
             continue
-        yield Seen(
+        yield Observation(
             path=path,
             message=f"no universe of {what} has two datasets at finite distance: every mechanism satisfies it",
             advice="take a larger space, fewer invariants, or another distance",
@@ -60,7 +60,7 @@ def vacuous(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("exposed-records", Severity.WARNING, needs_table=True)
-def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen]:
+def exposed_by_exact_tables(file: LintedFile, context: LintContext) -> Iterator[Observation]:
     """The tables that are published exactly determine all attributes of at least 1 % of the records, whatever the mechanism does.
 
     Every table of their universe has the same number of records of these kinds, so that who reads the exact tables knows them.
@@ -72,14 +72,14 @@ def exposed_by_exact_tables(file: Linted, context: LintContext) -> Iterator[Seen
     given = given_table(context.table, document, document.spec.space.units[0], context.registry, lambda *_: None)
     found = exposed_records(document.spec, given)
     if found.share >= MOST_EXPOSED:
-        yield Seen(
+        yield Observation(
             path="multiverse", message=str(found),
             advice="publish coarser tables exactly, or explain it in [[explained]]; dpspec exposure lists what it discloses",
         )  # fmt: skip
 
 
 @finding("no-such-pair", Severity.WARNING)
-def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
+def no_such_pair(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """No universe has two datasets at distance 1: what the budget seems to say about one change belongs to no pair.
 
     One change alone would alter what is published exactly, so that whoever knows all the rest knows it for certain. Under a fixed
@@ -95,7 +95,7 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
         return
     if found.distinguishing and found.bound is None and not found.unpromised:
         because = f" ({found.reason})" if found.reason else ""
-        yield Seen(
+        yield Observation(
             path="budget",
             message=f"no universe has two datasets at distance 1{because}: one change alone shows in {found.publications}",
             advice="say at which distance the nearest datasets of a universe are, and explain it in [[explained]]",
@@ -103,7 +103,7 @@ def no_such_pair(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("exchanged-block", Severity.ERROR)
-def exchanged_block(file: Linted, _: LintContext) -> Iterator[Seen]:
+def exchanged_block(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A miniature has a block that is not the claimed one: what it tests is another claim, and the one on file is never checked.
 
     A miniature lowers sizes of the space: records, members, categories, blocks, coordinates. All else is inherited.
@@ -111,7 +111,7 @@ def exchanged_block(file: Linted, _: LintContext) -> Iterator[Seen]:
     for place, miniature in enumerate(file.document.miniatures):
         for block in exchanged(file.document, miniature):
             path = f"miniature[{place}].{block}"
-            yield Seen(
+            yield Observation(
                 path=path,
                 message=f"{path} is another one than the claim is about, so that the claim on file is not checked",
                 advice="leave it out, or state it in the file itself" if block != "space" else "lower sizes of the space only",
@@ -119,7 +119,7 @@ def exchanged_block(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("growing-size", Severity.ERROR)
-def growing_size(file: Linted, context: LintContext) -> Iterator[Seen]:
+def growing_size(file: LintedFile, context: LintContext) -> Iterator[Observation]:
     """The constant grows with a size that a miniature lowers: the size enters the sensitivity, and the miniature hides it.
 
     The sizes of miniatures with few datasets are raised, as `dpspec verify` raises them.
@@ -137,7 +137,7 @@ def growing_size(file: Linted, context: LintContext) -> Iterator[Seen]:
             continue
         lines = grown(found, miniature.spec, miniature.mechanism, document.spec.space)
         for line in (line for line in lines if line.grows):
-            yield Seen(
+            yield Observation(
                 path=f"miniature[{place}].space",
                 message=f"{line.size} enters the sensitivity, and the miniature lowers it ({line})",
                 advice=f"take a miniature with the claimed {line.size}, or state the bound for the {line.size} it has",
@@ -145,13 +145,13 @@ def growing_size(file: Linted, context: LintContext) -> Iterator[Seen]:
 
 
 @finding("fixed-invariant", Severity.WARNING)
-def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
+def fixed_invariant(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """An invariant costs nothing: the distance already fixes it, or the other invariants do.
 
     It makes the list of what is published longer, and no universe smaller: datasets that differ in it are never compared anyway.
     Hundreds of invariants are held against each other as far as a limit of work allows.
     """
-    found: list[Seen] = []
+    found: list[Observation] = []
     try:
         with limited(MOST_OF_INVARIANTS):
             for one in _fixed_invariants(file.document.spec):
@@ -159,11 +159,12 @@ def fixed_invariant(file: Linted, _: LintContext) -> Iterator[Seen]:
     except WorkLimitError:
         held = len(file.document.spec.multiverse.induced_by() or ())
         message = f"{held} invariants were not all held against each other: it exceeds the limit of work, and more may be fixed"
-        found.append(Seen(path="multiverse.invariants", message=message, advice="state fewer tables, each with more attributes"))
+        advice = "state fewer tables, each with more attributes"
+        found.append(Observation(path="multiverse.invariants", message=message, advice=advice))
     yield from found
 
 
-def _fixed_invariants(spec: PrivacySpec) -> Iterator[Seen]:
+def _fixed_invariants(spec: PrivacySpec) -> Iterator[Observation]:
     held = spec.multiverse.induced_by() or ()
     unit = spec.input_divergence.counted_unit()
     totals: tuple[Invariant, ...] = ()
@@ -176,7 +177,7 @@ def _fixed_invariants(spec: PrivacySpec) -> Iterator[Seen]:
         for known, who in ways if totals else [(others, "the other invariants")]:
             reason = _determined((*totals, *known), invariant, spec.space)
             if reason is not None:
-                yield Seen(
+                yield Observation(
                     path=f"multiverse.invariants[{place}]",
                     message=f"{invariant} is already fixed by {who}: {reason}",
                     advice="leave it out, or explain in [[explained]] why it is listed",
@@ -195,7 +196,7 @@ def _determined(known: tuple[Invariant, ...], invariant: Invariant, space: Datas
 
 
 @finding("unit-of-product", Severity.ERROR)
-def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
+def unit_of_product(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """The mechanism reads records of a larger unit than the budget counts: household tables under a budget per person.
 
     The larger unit may change at distance 0, as a vacant housing unit does when persons are counted.
@@ -211,7 +212,7 @@ def unit_of_product(file: Linted, _: LintContext) -> Iterator[Seen]:
         for unit in sorted(set(_units(mechanism, held)) & set(units)):
             is_larger = counted in units and units.index(unit) < units.index(counted)
             if is_larger and nesting_of(spec.space).most_changed(unit, counted) is None:
-                yield Seen(
+                yield Observation(
                     path=path,
                     message=f"the mechanism reads {unit} records, and a {unit} may change while no {counted} does",
                     advice=f"state a budget per {unit} for what is read per {unit}",
@@ -239,13 +240,13 @@ def _units(thing: Any, held: tuple[Invariant, ...]) -> Iterator[str]:
 
 
 @finding("assumed-block", Severity.WARNING)
-def assumed_block(file: Linted, _: LintContext) -> Iterator[Seen]:
+def assumed_block(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A block is assumed: no source states it, and what is found of the file rests on the assumption.
 
     Most sources leave open whether neighbours differ by one record more or by one record replaced.
     """
     for one in file.document.assumed:
-        yield Seen(
+        yield Observation(
             path=f"provenance.{one.block}",
             message=f"{one}",
             advice="find a source that states it, or explain in [[explained]] that it stays open",
@@ -253,7 +254,7 @@ def assumed_block(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("no-provenance", Severity.WARNING)
-def no_provenance(file: Linted, _: LintContext) -> Iterator[Seen]:
+def no_provenance(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A file about a deployment does not say of a block whether the source states it or whoever wrote the file chose it."""
     document = file.document
     if document.deployment is None:
@@ -262,7 +263,7 @@ def no_provenance(file: Linted, _: LintContext) -> Iterator[Seen]:
     asked = [block for block in BLOCKS if block != "mechanism" or document.mechanism is not None]
     missing = [block for block in asked if block not in said]
     if missing:
-        yield Seen(
+        yield Observation(
             path="provenance" if said else "deployment",
             message=f"the file does not say where it has {', '.join(missing)} from",
             advice="add to [provenance] how each is known: stated, inferred or assumed",
@@ -270,15 +271,16 @@ def no_provenance(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("no-number", Severity.WARNING)
-def no_number(file: Linted, _: LintContext) -> Iterator[Seen]:
+def no_number(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """No number of the budget is published that anybody could rely on: the other four blocks promise nothing by themselves."""
     missing = file.document.spec.budget.unpublished()
     if missing is not None:
-        yield Seen(path="budget", message=missing, advice="ask the publisher, or explain in [[explained]] that there is none")
+        advice = "ask the publisher, or explain in [[explained]] that there is none"
+        yield Observation(path="budget", message=missing, advice=advice)
 
 
 @finding("unknown-unit", Severity.WARNING)
-def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
+def unknown_unit(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A unit has a word that the vocabulary lacks: perhaps a misprint, as `user-dya`, that would pass for a unit of its own."""
     spec = file.document.spec
     named = {"space": spec.space.units, "input_divergence": (spec.input_divergence.counted_unit(),)}
@@ -288,7 +290,7 @@ def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
             seen.add(unit)
             for word in read_unit(unit).unknown:
                 near = nearest_unit(word)
-                yield Seen(
+                yield Observation(
                     path=f"{block}.unit",
                     message=f"{word} is no unit of the vocabulary" + (f": {near} is" if near else ""),
                     advice="correct it, or explain in [[explained]] what it is",
@@ -296,14 +298,14 @@ def unknown_unit(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("renewing-budget", Severity.WARNING)
-def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
+def renewing_budget(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """The budget is renewed after some time, and the unit does not name a time: what is promised to a person is promised for
     each period anew, so that the number grows with every one of them."""
     deployment, unit = file.document.deployment, file.document.spec.input_divergence.counted_unit()
     if deployment is None or deployment.period is None or unit is None or read_unit(unit).time is not None:
         return
     if deployment.release != "one":
-        yield Seen(
+        yield Observation(
             path="deployment.period",
             message=f"the budget is renewed after each {deployment.period}, and the unit is {unit}, without a time",
             advice=f"state the promise for {unit}-{deployment.period.replace(' ', '-')}, or explain it in [[explained]]",
@@ -311,10 +313,10 @@ def renewing_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("unaccounted-step", Severity.WARNING)
-def unaccounted_step(file: Linted, _: LintContext) -> Iterator[Seen]:
+def unaccounted_step(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A step that was applied to the data or to the release, and that the guarantee does not cover."""
     for place, one in enumerate(file.document.unaccounted):
-        yield Seen(
+        yield Observation(
             path=f"unaccounted[{place}]",
             message=f"the guarantee does not cover: {one}",
             advice="count the step in the budget, publish what it keeps as an invariant, or explain it in [[explained]]",

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from dpspec.base.errors import MixedLedgerError
 from dpspec.grammar.spec import check_kinds
-from dpspec.linter.finding import LintContext, Linted, Seen, Severity, finding
+from dpspec.linter.finding import LintContext, LintedFile, Observation, Severity, finding
 
 
 @finding("part-differs", Severity.ERROR)
-def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
+def part_differs(file: LintedFile, context: LintContext) -> Iterator[Observation]:
     """A part of a ledger has another number than the file of the same id, linted with it, or is another kind of number."""
     ledger = file.document.ledger
     for place, part in enumerate(ledger.parts if ledger else ()):
@@ -21,7 +21,7 @@ def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
         value = stated.uniform()
         if stated.parameter != ledger.parameter or value != part.amount:
             said = stated if value is None else f"{stated.parameter} = {value.plain()}"
-            yield Seen(
+            yield Observation(
                 path=f"ledger.parts[{place}]",
                 message=f"{part.id} has {ledger.parameter} = {part.amount.plain()} here, and {said} in its own file",
                 advice="state one number; dpspec ledger says what a part spends in the common blocks",
@@ -29,7 +29,7 @@ def part_differs(file: Linted, context: LintContext) -> Iterator[Seen]:
 
 
 @finding("mixed-neighbours", Severity.ERROR)
-def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
+def mixed_neighbours(file: LintedFile, context: LintContext) -> Iterator[Observation]:
     """Bounded and unbounded neighbours in one ledger: some parts compare datasets of different size, others never do.
 
     A replaced record is one removed and one added, so the numbers of the two kinds do not add up directly.
@@ -42,11 +42,11 @@ def mixed_neighbours(file: Linted, context: LintContext) -> Iterator[Seen]:
         if own:
             check_kinds([(document.id, document.spec) for document in (*own, file.document)])
     except MixedLedgerError as fault:
-        yield Seen(path="ledger", message=fault.rule, advice=fault.advice)
+        yield Observation(path="ledger", message=fault.rule, advice=fault.advice)
 
 
 @finding("observed-categories", Severity.WARNING)
-def observed_categories(file: Linted, _: LintContext) -> Iterator[Seen]:
+def observed_categories(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """Categories, ranges or a nesting were read off the confidential table: which values occur is a fact about the people in it.
 
     A specification is published, and its space is to be chosen without looking at the data: a category with one record in it
@@ -55,7 +55,7 @@ def observed_categories(file: Linted, _: LintContext) -> Iterator[Seen]:
     layout = file.document.layout
     if layout is not None and layout.observed:
         shown = ", ".join(layout.observed[:5]) + (f" and {len(layout.observed) - 5} more" if len(layout.observed) > 5 else "")
-        yield Seen(
+        yield Observation(
             path="table.observed",
             message=f"the space of {shown} was read off the table, and is published with this file",
             advice="take the categories from a codebook, and the names out of `observed`",

@@ -12,7 +12,7 @@ from dpspec.base.errors import DpspecError, LibraryError, NotAFileError
 from dpspec.base.jobs import FEW_LINTED, in_order, jobs_for
 from dpspec.base.params import each
 from dpspec.extension import Registry, installed
-from dpspec.linter.finding import Finding, LintContext, Linted, Severity, declared_findings
+from dpspec.linter.finding import Finding, LintContext, LintedFile, Severity, declared_findings
 from dpspec.specfile.maker import FilePositions
 from dpspec.specfile.reader import load_text, parse, read_text, spec_files
 
@@ -43,9 +43,9 @@ def lint(
     at_once = jobs_for(jobs, len(files), FEW_LINTED)
     look = partial(_of_file, registry=registry if at_once == 1 else None, table=table)
     found: list[Finding] = []
-    looked: list[_OfFile] = []
+    looked: list[_FileFindings] = []
     for file, one in zip(files, in_order(look, files, at_once, _ended), strict=True):
-        if isinstance(one, _OfFile):
+        if isinstance(one, _FileFindings):
             looked.append(one)
         else:
             found += [one] if isinstance(one, Finding) else _faults(one, str(file))
@@ -56,30 +56,30 @@ def lint(
 
 
 @attrs.frozen
-class _OfFile:
+class _FileFindings:
     """A file, and the findings in it; None where others are needed for them: it has a ledger, or the look raised an error.
 
     An error is met again in this process, after those of all files that cannot be read.
     """
 
-    linted: Linted
+    linted: LintedFile
     found: tuple[Finding, ...] | None
 
 
-def _of_file(file: Path, registry: Registry | None, table: str | None) -> _OfFile | DpspecError:
+def _of_file(file: Path, registry: Registry | None, table: str | None) -> _FileFindings | DpspecError:
     """Look at a file alone; without a registry by that of this process."""
     known = registry or installed().registry
     try:
         text = load_text(file)
-        linted = Linted(document=read_text(text, known, str(file)), positions=FilePositions.of(text, parse(text)))
+        linted = LintedFile(document=read_text(text, known, str(file)), positions=FilePositions.of(text, parse(text)))
     except DpspecError as fault:
         return fault
     if linted.document.ledger is not None:  # its parts are other files, which this process may not have read
-        return _OfFile(linted, None)
+        return _FileFindings(linted, None)
     try:
-        return _OfFile(linted, tuple(_findings(linted, known, table, {})))
+        return _FileFindings(linted, tuple(_findings(linted, known, table, {})))
     except DpspecError:
-        return _OfFile(linted, None)
+        return _FileFindings(linted, None)
 
 
 def _ended(file: Path) -> Finding:
@@ -105,7 +105,7 @@ def _faults(fault: DpspecError, file: str) -> Iterator[Finding]:
         )
 
 
-def _findings(linted: Linted, registry: Registry, table: str | None, by_id: Mapping[str, Linted]) -> Iterator[Finding]:
+def _findings(linted: LintedFile, registry: Registry, table: str | None, by_id: Mapping[str, LintedFile]) -> Iterator[Finding]:
     """The findings in a file; the parts of its ledger are looked up among other files."""
     parts = () if linted.document.ledger is None else linted.document.ledger.parts
     others = {part.id: by_id[part.id] for part in parts if part.id in by_id}

@@ -8,7 +8,7 @@ from fractions import Fraction
 from dpspec.base.errors import DpspecError
 from dpspec.base.exact import Bracket
 from dpspec.grammar.rule import Conversion
-from dpspec.linter.finding import LintContext, Linted, Seen, Severity, finding
+from dpspec.linter.finding import LintContext, LintedFile, Observation, Severity, finding
 from dpspec.specfile.document import Expectation, SpecDocument
 
 
@@ -22,14 +22,14 @@ def _expectations(document: SpecDocument) -> Iterator[tuple[str, Expectation, Br
 
 
 @finding("does-not-recompute", Severity.ERROR)
-def does_not_recompute(file: Linted, _: LintContext) -> Iterator[Seen]:
+def does_not_recompute(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A printed number is not what its route gives. An erratum on record (`corrected = ...`) is explained by its `because`."""
     for path, expectation, value in _expectations(file.document):
         if expectation.is_near(expectation.printed, value) is not False:
             continue
         name, printed, found = expectation.parameter, expectation.printed.decimal(8), value.lower.decimal(8)
         on_record = expectation.corrected is not None and expectation.is_met_by(value) is True
-        yield Seen(
+        yield Observation(
             path=path,
             message=f"{name} = {printed} is printed for {expectation.what}; {expectation.route.name} gives {found}",
             advice="correct the number, or put the erratum on record: corrected = ... with its reason",
@@ -38,7 +38,7 @@ def does_not_recompute(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("several-deltas", Severity.WARNING)
-def several_deltas(file: Linted, _: LintContext) -> Iterator[Seen]:
+def several_deltas(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A file gives values of epsilon at different deltas, which a reader will compare. Quote all at one delta."""
     document, seen = file.document, dict[Fraction, str]()
     if document.spec.budget.parameter == "epsilon":
@@ -51,7 +51,7 @@ def several_deltas(file: Linted, _: LintContext) -> Iterator[Seen]:
             continue
         if seen and delta not in seen:
             first, what = next(iter(seen.items()))
-            yield Seen(
+            yield Observation(
                 path=f"expect[{place}]",
                 message=f"epsilon is at delta = {_short(delta)} for {expectation.what}, and at {_short(first)} for {what}",
                 advice="quote every epsilon of a file at one delta",
@@ -64,7 +64,7 @@ def _short(delta: Fraction) -> str:
 
 
 @finding("constant-for-budget", Severity.WARNING)
-def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
+def constant_for_budget(file: LintedFile, _: LintContext) -> Iterator[Observation]:
     """A number that bears the name of the budget is the constant that multiplies d_X instead: sqrt(rho) printed as rho."""
     spec = file.document.spec
     value = spec.budget.uniform()
@@ -77,7 +77,7 @@ def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
         same = expectation.parameter == spec.budget.parameter
         if same and expectation.is_near(expectation.printed, Bracket.exactly(constant)):
             name, printed = expectation.parameter, expectation.printed.decimal()
-            yield Seen(
+            yield Observation(
                 path=f"expect[{place}]",
                 message=f"{name} = {printed} is printed; the budget is {name} = {value.decimal()}, and {printed} multiplies d_X",
                 advice="print the budget, or give the constant another name",
@@ -85,7 +85,7 @@ def constant_for_budget(file: Linted, _: LintContext) -> Iterator[Seen]:
 
 
 @finding("looser-conversion", Severity.WARNING)
-def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
+def looser_conversion(file: LintedFile, context: LintContext) -> Iterator[Observation]:
     """A number is converted by a formula that another one beats for the same budget, and the file does not say so.
 
     So 17.90 and 17.14 are printed for one rho. Say in `[[explained]]` why the looser formula is used.
@@ -106,7 +106,7 @@ def looser_conversion(file: Linted, context: LintContext) -> Iterator[Seen]:
                 best = found, rule.name
         if best is not None:
             name = expectation.parameter
-            yield Seen(
+            yield Observation(
                 path=path,
                 message=f"{expectation.route.name} gives {name} = {value.upper.decimal()} for {expectation.what}, "
                 f"and {best[1]} gives {best[0].upper.decimal()} for the same budget",

@@ -68,7 +68,7 @@ def on_terminal() -> bool:
 
 def width() -> int:
     """The columns to write for."""
-    if not on_terminal() and "COLUMNS" not in os.environ:
+    if not on_terminal() and "COLUMNS" not in os.environ:  # Python would take 80 for a pipe
         return PIPED
     return max(NARROWEST, min(WIDEST, shutil.get_terminal_size().columns))
 
@@ -82,11 +82,11 @@ def drawn(*parts: RenderableType, plain: bool = False) -> str:
     )  # in a notebook, too, it is drawn here: rich would show it there and then
     for part in map(rich_cast, parts):
         unbroken = isinstance(part, Text) and part.no_wrap is True
-        console.print(_Harmless(part), soft_wrap=unbroken, crop=False)  # an escape is longer than the character it shows
+        console.print(_HarmlessText(part), soft_wrap=unbroken, crop=False)  # an escape is longer than the character it shows
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
 
 
-class _Harmless:
+class _HarmlessText:
     """A renderable of which nothing is a command to the terminal but what rich says itself."""
 
     def __init__(self, inner: RenderableType) -> None:
@@ -130,6 +130,7 @@ class Work(AbstractContextManager["Work"]):
     """
 
     def __init__(self, title: str, *, unit: str | None = None) -> None:
+        # The lock: a timer shows the bar in a thread of its own.
         self._title, self._unit, self._lock = harmless(title, keep=""), unit, threading.Lock()
         self._bar: Progress | None = None
         self._task: Any = None

@@ -123,7 +123,7 @@ def cases(plugin: str, *, level: str = "fast", module: Any = None) -> Iterator[C
     plugins = installed() if module is None else load_plugins(modules=[(plugin, module)])
     info = _named(plugins, plugin)
     built = _of_installed() if module is None else Subjects(registry=plugins.registry)
-    subjects = attrs.evolve(built, level=level)
+    subjects = attrs.evolve(built, level=level)  # it shares what was built already
     context = Context(
         registry=plugins.registry, level=level, placed=subjects.placed, values=subjects.values, members=subjects.members
     )

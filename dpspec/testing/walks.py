@@ -139,7 +139,7 @@ Item = TypeVar("Item")
 
 
 @attrs.frozen
-class Drawn:
+class DrawnChoice:
     """Chooses by drawing from strategies: a `dpspec.blocks.parts.Choice`.
 
     Args:
@@ -178,7 +178,7 @@ def cells_drawn(draw: HypothesisDraw, space: DatasetSpace, mentioned: Mentioned,
         whole: take all cells when they are few.
     """
     listed = listed_cells(space) if whole else None
-    return listed if listed is not None and len(listed) <= FEW_CELLS else few_cells(space, Drawn(draw), mentioned)
+    return listed if listed is not None and len(listed) <= FEW_CELLS else few_cells(space, DrawnChoice(draw), mentioned)
 
 
 # --- walks ----------------------------------------------------------------------------------------
@@ -299,7 +299,7 @@ class _WalkSearch:
     def _pair(self, draw: HypothesisDraw) -> Pair:
         space = self.spec.space
         cells = cells_drawn(draw, space, self.mentioned, whole=self.whole)
-        keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3
+        keep_total = self.keeps_size and draw(st.integers(0, 3)) < 3  # not always, as one try is no proof
         basis = kernel_of(self.additive, cells, space, keep_total=keep_total)
         in_order = CellCounts.needed_in(space).is_sequence
         permuted = in_order and len(cells) > 1
@@ -352,7 +352,7 @@ def _keeps_size(spec: PrivacySpec) -> bool:
     least = max(part.total_range()[0], 1)
     try:
         return spec.distance(*(part.from_counts({cell: size}) for size in (least, least + 1))).is_infinite
-    except NotInSpaceError:
+    except NotInSpaceError:  # all datasets have one size
         return True
 
 

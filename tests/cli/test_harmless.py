@@ -13,7 +13,7 @@ from rich.text import Text
 
 import dpspec.cli
 from dpspec.base.errors import harmless, harmless_json, harmless_page, in_markup
-from dpspec.cli.framework import Face, say
+from dpspec.cli.framework import CommandLine, say
 from dpspec.report.page import Grid, Sentence
 from dpspec.report.terminal import bullet, drawn
 
@@ -102,7 +102,7 @@ def test_what_is_escaped_takes_no_other_text_with_it(nasty, make):
 def test_whatever_a_command_says_is_harmless(nasty, capsys):
     say(f"a{nasty}b")
     say(f"a{nasty}b", err=True)
-    group = Face("dpspec")
+    group = CommandLine("dpspec")
 
     @group.command()
     def fails():

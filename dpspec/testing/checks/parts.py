@@ -213,7 +213,7 @@ def check_sizes_hold_the_numbers_of_records(subject: ValueSubject, context: Cont
         require(own.dataset(x) == space.dataset(x), f"{x} is another dataset of the space of its own size")
 
 
-class _Choosing:
+class _SeededChoice:
     """Chooses for a palette by a seed."""
 
     def __init__(self, seed: int) -> None:
@@ -242,7 +242,7 @@ def check_a_palette_holds_cells(subject: ValueSubject, context: Context) -> None
     known = {cell for x in listed_datasets(space) for cell in cells.counts(x)}
     mentioned = {a.name: frozenset(itertools.islice(a.values(), 1)) for u in space.units for a in own_attributes(space, u)}
     for seed in range(10):
-        chosen = few_cells(space, _Choosing(seed), mentioned)
+        chosen = few_cells(space, _SeededChoice(seed), mentioned)
         require(bool(chosen) and len(set(chosen)) == len(chosen), f"the palette {chosen} is empty or holds a cell twice")
         require(not known or set(chosen) <= known, f"the palette {chosen} holds what is no cell")
 

@@ -11,6 +11,7 @@ import json
 import random
 import shutil
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -233,7 +234,8 @@ def test_no_byte_of_a_released_file_can_be_changed(made: tuple[Path, Path, Path]
         whole = file.read_bytes()
         for place in range(0, len(whole), max(1, len(whole) // 100)):
             file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-            found = engine._line("release", lambda: engine._compare(data, "release", engine._Made(document, REGISTRY, folder)))
+            sections = engine._Sections(document, REGISTRY, folder)
+            found = engine._line("release", partial(engine._compare, data, "release", sections))
             assert found.status == engine.FAILS, (file.name, place)
         file.write_bytes(whole)
     assert not rejected(path, folder)

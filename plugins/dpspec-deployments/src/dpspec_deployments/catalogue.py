@@ -439,7 +439,7 @@ SpecComparing = Callable[[Any, Any], Comparison]
 
 
 @attrs.frozen(kw_only=True)
-class AtLeast:
+class AtLeastAnswer:
     """Whether a deployment promises at least what another one does.
 
     Args:
@@ -498,7 +498,7 @@ AT_LEAST_WORDS = (
 
 def at_least(
     entries: Sequence[CatalogueEntry], target: CatalogueEntry, compare: SpecComparing, progress: Progress | None = None
-) -> tuple[AtLeast, ...]:
+) -> tuple[AtLeastAnswer, ...]:
     """For each entry whether every mechanism that keeps its promise keeps that of the target, those that do first."""
     found = []
     others = [entry for entry in entries if entry.id != target.id]
@@ -509,7 +509,7 @@ def at_least(
     return tuple(sorted(found, key=lambda one: (AT_LEAST_WORDS.index(one.word), [*GROUPS].index(one.entry.group))))
 
 
-def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeast:
+def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecComparing) -> AtLeastAnswer:
     try:
         direction = compare(entry.document, target.document).forward
         answer, because = direction.answer, _because(direction)
@@ -524,7 +524,7 @@ def _against(entry: CatalogueEntry, target: CatalogueEntry, compare: SpecCompari
         if one.standing.is_false
     ]
     caveats += [f"{one.id} does not cover: {step}" for one in (entry, target) for step in one.document.unaccounted]
-    return AtLeast(
+    return AtLeastAnswer(
         entry=entry,
         answer=answer,
         reason=because,
@@ -636,13 +636,16 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
         table.add_row(Text(publisher, "bold"))
         for entry in (entry for entry in entries if ", ".join(entry.deployment.publisher) == publisher):
             made = entry.deployment
+            # For a narrow column: without what all standards are, a long word on two lines.
+            standard = thing_in_words(entry.spec.output_divergence).replace(" differential privacy", "")
+            standard = re.sub(r"(\w{4,}-)(\w{8,})", r"\1\n\2", standard)
             more = f", and {len(entry.document.parts)} more" if entry.document.parts else ""  # promises of the product
             table.add_row(
                 f"  {entry.id}",
                 str(made.in_year),
                 (entry.unit or "") + (f", every {made.period}" if made.period else "") + _mark(entry, "input_divergence"),
                 short_budget(entry.spec) + _mark(entry, "budget") + more,
-                _short_standard(entry.spec) + _mark(entry, "output_divergence"),
+                standard + _mark(entry, "output_divergence"),
                 _facts(entry.spec) + _mark(entry, "multiverse"),
                 _SHORT.get(entry.verdict, entry.verdict) + entry.suffix,
             )
@@ -657,12 +660,6 @@ def list_parts(entries: Sequence[CatalogueEntry], left_out: int = 0) -> PagePart
 
 def _mark(entry: CatalogueEntry, block: str) -> str:
     return {"assumed": " ?", "inferred": " *"}.get(entry.how(block), "")
-
-
-def _short_standard(spec: PrivacySpec) -> str:
-    """The standard for a narrow column: without what all of them are, a long word on two lines."""
-    words = thing_in_words(spec.output_divergence).replace(" differential privacy", "")
-    return re.sub(r"(\w{4,}-)(\w{8,})", r"\1\n\2", words)
 
 
 def _facts(spec: PrivacySpec) -> str:
@@ -728,7 +725,7 @@ def _flat(data: Mapping[str, Any]) -> dict[str, Any]:
     return {key: " ".join(value.split()) if isinstance(value, str) else value for key, value in flat.items()}
 
 
-def at_least_parts(found: Sequence[AtLeast], target: CatalogueEntry) -> PageParts:
+def at_least_parts(found: Sequence[AtLeastAnswer], target: CatalogueEntry) -> PageParts:
     """The answers, those that promise at least as much first."""
     times = Counter(one.word for one in found)
     counts = ", ".join(f"{times[word]} {word}" for word in AT_LEAST_WORDS if times[word])

@@ -96,9 +96,10 @@ def certificate_of(document: SpecDocument, folder: Path, registry: Registry) -> 
     """
     if document.text is None:
         raise CertificateError("specification", "has no text of its own", "give its file", value=document.id)
-    made = _Made(document=document, registry=registry, folder=folder)
+    made = _Sections(document=document, registry=registry, folder=folder)
     content: JsonData = {"format": FORMAT, "version": VERSION}
     content |= {section: made.section(section) for section in SECTIONS}
+    # As the file will be read, where tuples are lists: the digest is computed of that again.
     plain: JsonData = _json.loads(json_written(content))
     return {**plain, "digest": digest_of(plain)}
 
@@ -120,7 +121,7 @@ def text_of(content: JsonData) -> str:
 
 
 @attrs.define(slots=False)
-class _Made:
+class _Sections:
     """The sections of a certificate, each computed on demand.
 
     Args:
@@ -424,7 +425,7 @@ def check(path: Path, folder: Path | None, registry: Registry) -> tuple[Certific
     """
     data, text = read_certificate(path)
     lines = [_line("certificate", partial(_check_whole, data, text))]
-    made: list[_Made] = []
+    made: list[_Sections] = []
     if lines[-1].status == HOLDS:
         lines.append(_line("specification", partial(_check_specification, data, folder, registry, made)))
     if not made:
@@ -449,40 +450,40 @@ def check(path: Path, folder: Path | None, registry: Registry) -> tuple[Certific
 def _line(what: str, check: Callable[[], str]) -> CertificateLine:
     try:
         return CertificateLine(what=what, status=HOLDS, says=check())
-    except _Differs as problem:
+    except _Difference as problem:
         return CertificateLine(what=what, status=FAILS, says=str(problem))
     except DpspecError as fault:
         return CertificateLine(what=what, status=FAILS, says=str(fault))
 
 
-class _Differs(Exception):
+class _Difference(Exception):
     """What is in the certificate is not what was computed."""
 
 
 def _check_whole(data: JsonData, text: str) -> str:
     strange = set(data) - {*SECTIONS, "format", "version", "digest"}
     if strange:
-        raise _Differs(f"it has sections that are none: {', '.join(sorted(strange))}")
+        raise _Difference(f"it has sections that are none: {', '.join(sorted(strange))}")
     if data["digest"] != digest_of(data):
-        raise _Differs("the digest is not that of the rest: something in it was changed")
+        raise _Difference("the digest is not that of the rest: something in it was changed")
     if text != text_of(data):
-        raise _Differs("the file is not written as dpspec writes it: some bytes of it were changed")
+        raise _Difference("the file is not written as dpspec writes it: some bytes of it were changed")
     return f"digest {data['digest'][:12]}..."
 
 
-def _check_specification(data: JsonData, folder: Path | None, registry: Registry, made: list[_Made]) -> str:
+def _check_specification(data: JsonData, folder: Path | None, registry: Registry, made: list[_Sections]) -> str:
     """The text in it, read again: everything else is computed from it."""
     stated = data["specification"]
     text = stated.get("text") if isinstance(stated, dict) else None
     if not isinstance(text, str):
-        raise _Differs("it has no text")
-    found = _Made(document=read_text(text, registry), registry=registry, folder=folder)
+        raise _Difference("it has no text")
+    found = _Sections(document=read_text(text, registry), registry=registry, folder=folder)
     _need_equal(stated, _plainly(found.specification()), "specification")
     made.append(found)
     return f"{found.document.id}: SHA-256 {stated['sha256'][:12]}..."
 
 
-def _compare(data: JsonData, name: str, made: _Made) -> str:
+def _compare(data: JsonData, name: str, made: _Sections) -> str:
     found = _plainly(made.section(name))
     _need_equal(data[name], found, name)
     if name == "release":
@@ -518,20 +519,20 @@ def _universe_in_words(found: JsonData) -> Iterator[tuple[str, str]]:
 def _need_equal(stated: Any, found: Any, where: str) -> None:
     """Raise at the first difference of two trees of JSON; the message contains no values of tables."""
     if type(stated) is not type(found):
-        raise _Differs(f"{where} is not what was computed")
+        raise _Difference(f"{where} is not what was computed")
     if isinstance(found, dict):
         for key in {**stated, **found}:
             if key not in stated or key not in found:
-                raise _Differs(f"{where}.{key} is {'missing' if key in found else 'of no certificate'}")
+                raise _Difference(f"{where}.{key} is {'missing' if key in found else 'of no certificate'}")
             _need_equal(stated[key], found[key], f"{where}.{key}")
     elif isinstance(found, list):
         if len(stated) != len(found):
-            raise _Differs(f"{where} has {len(stated)} entries, and {len(found)} were found")
+            raise _Difference(f"{where} has {len(stated)} entries, and {len(found)} were found")
         for place, (one, other) in enumerate(zip(stated, found, strict=True)):
             named = other.get("file") or other.get("invariant") or other.get("name") if isinstance(other, dict) else None
             _need_equal(one, other, f"{where}[{place}]" if named is None else f"{where} {named}")
     elif stated != found:
-        raise _Differs(f"{where} is not what was computed")
+        raise _Difference(f"{where} is not what was computed")
 
 
 def certificate_parts(content: JsonData, out: str | None) -> PageParts:

@@ -46,7 +46,7 @@ FieldValue = str | int | Decimal | tuple[str, ...]
 
 
 @attrs.frozen(kw_only=True)
-class Unquoted:
+class UnquotedScalar:
     """An unquoted scalar of YAML that is no plain word.
 
     Args:
@@ -335,12 +335,11 @@ class _RecordReader:
     # -- values -----------------------------------------------------------------------------------
 
     def _text(self, field: RecordField, value: Any, path: str) -> str | None:
-        if isinstance(value, Unquoted) and value.looks == "text":
+        if isinstance(value, UnquotedScalar) and value.looks == "text":
             value = value.written
         if not isinstance(value, str):
-            advice = (
-                "quote it" if isinstance(value, Unquoted) and value.looks != "nothing" else "write a text, or leave the field out"
-            )
+            is_written = isinstance(value, UnquotedScalar) and value.looks != "nothing"
+            advice = "quote it" if is_written else "write a text, or leave the field out"
             self.fail(WrongShapeError(path, f"must be a text, not {_shape(value)}", advice, value=str(value)), path)
             return None
         found = _UNWRITTEN.search(value)
@@ -363,7 +362,7 @@ class _RecordReader:
         return read
 
     def _date(self, field: RecordField, value: Any, path: str) -> str | None:
-        if isinstance(value, Unquoted) and value.looks == "date":
+        if isinstance(value, UnquotedScalar) and value.looks == "date":
             rule = "is a date to YAML, and the registry wants a text"
             self.fail(WrongShapeError(path, rule, f"write '{value}'", value=str(value)), path)
             return None
@@ -388,7 +387,7 @@ class _RecordReader:
         return tuple(entry for entry in read if entry is not None)
 
     def _number(self, field: RecordField, value: Any, path: str) -> Decimal | None:
-        written = str(value) if isinstance(value, Unquoted | Decimal) else None
+        written = str(value) if isinstance(value, UnquotedScalar | Decimal) else None
         if isinstance(value, str):
             rule, advice = "is a text, and a number belongs here", "leave the quotes out"
             if not NUMERAL.fullmatch(value):
@@ -425,7 +424,7 @@ class _RecordReader:
         return self._number(field, value, path)
 
     def _tier(self, field: RecordField, value: Any, path: str) -> int | None:
-        written = str(value) if isinstance(value, Unquoted) or type(value) is int else None
+        written = str(value) if isinstance(value, UnquotedScalar) or type(value) is int else None
         if written not in ("1", "2", "3"):
             self.fail(
                 ParameterError(path, "must be 1, 2 or 3, unquoted", "it says how complete the record is", value=str(value)), path
@@ -436,7 +435,7 @@ class _RecordReader:
 
 def _shape(value: Any) -> str:
     """What a value is, in words."""
-    if isinstance(value, Unquoted):
+    if isinstance(value, UnquotedScalar):
         return {"nothing": "nothing", "text": "a number"}.get(value.looks, f"a {value.looks}")
     return next((word for kind, word in _SHAPES.items() if isinstance(value, kind)), "a number")
 

@@ -95,6 +95,7 @@ def export_record(document: SpecDocument, name: str, authors: tuple[str, ...] = 
     if record is None:  # no fault, yet no record: cannot happen while every failure is reported
         raise OwnFaultError("record", "cannot be made of the file")
     text = to_yaml(record)
+    # The text is what is published: it is read back as any record of a stranger.
     if record_in(read_yaml_text(text, name)) != record:
         raise OwnFaultError("record", "is not read back as it was written", "please report the file")
     return ExportedRecord(record=record, text=text, made=tuple(made.made), left_out=tuple(made.left_out()))

@@ -38,7 +38,7 @@ from dpspec_deployments.record import (
     PARAMETERS,
     URLS,
     RegistryRecord,
-    Unquoted,
+    UnquotedScalar,
     read_record,
     registry_checks,
     url_has_shape,
@@ -113,7 +113,7 @@ class ImportWarning:
 
 
 @attrs.frozen(kw_only=True)
-class ToFillIn:
+class RecordGap:
     """A statement that a person must add.
 
     Args:
@@ -141,7 +141,7 @@ class ImportedRecord:
     id: str
     text: str
     warnings: tuple[ImportWarning, ...]
-    gaps: tuple[ToFillIn, ...]
+    gaps: tuple[RecordGap, ...]
 
     @property
     def file_name(self) -> str:
@@ -451,7 +451,7 @@ class _Import:
             yield self._warning("no-variant", PARAMETERS, "numbers without the name of a variant")
         for name, value in self._written():
             if (
-                isinstance(value, str | Unquoted)
+                isinstance(value, str | UnquotedScalar)
                 and isinstance(self.given.get(name), Decimal)
                 and getattr(value, "looks", "text") == "text"
             ):
@@ -511,17 +511,17 @@ class _Import:
                 whole = f"deployment.{old}.{path.partition('.')[2]}"
         return self.file.line(path if path in self.file.lines else whole)
 
-    def gaps(self) -> Iterator[ToFillIn]:
+    def gaps(self) -> Iterator[RecordGap]:
         """What a person must fill in: blocks first, then fields of the record."""
         for block, asked in _ASKED.items():
             stated = self.record.text(_WORDS_OF[block])
             where = f"; the record's words: deployment.prose.{_WORDS_OF[block]}" if stated else "; the record says nothing of it"
-            yield ToFillIn(field=block, message=asked + where)
+            yield RecordGap(field=block, message=asked + where)
         if self.standard.how != "stated":
-            yield ToFillIn(field="output_divergence", message=f"how two laws are compared; {self.standard.because}")
+            yield RecordGap(field="output_divergence", message=f"how two laws are compared; {self.standard.because}")
         if self.standard.budget is None:
             given = "; ".join(self._numbers()) or "the record gives no number"
-            yield ToFillIn(field="budget", message=f"the number; {given}")
+            yield RecordGap(field="budget", message=f"the number; {given}")
         tier = self.record.get("tier")
         for field in FIELDS:
             held = self.record.get(field.path)
@@ -530,10 +530,10 @@ class _Import:
                 and field.tier <= (tier if isinstance(tier, int) else 1)
                 and not field.path.startswith(PARAMETERS + ".")
             ):
-                yield ToFillIn(field=field.path, message=f"{_LEFT_OUT}; tier {field.tier} asks for it")
+                yield RecordGap(field=field.path, message=f"{_LEFT_OUT}; tier {field.tier} asks for it")
         for path, text in self.record.texts():
             if _UNFINISHED.search(text):
-                yield ToFillIn(field=path, message="unfinished: the text says TODO")
+                yield RecordGap(field=path, message="unfinished: the text says TODO")
 
 
 def _known(how: str, because: str) -> dict[str, Any]:

@@ -6,8 +6,8 @@ document, a key twice in one mapping (the last would win without a word), nestin
 record.
 
 YAML 1.1, which the registry's own scripts read, decides by its look what an unquoted scalar is: ``2020-04-01`` is a date, ``no``
-a truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays `Unquoted`, with what it
-looks like and exactly as it is written; a number never passes through a float.
+a truth value, ``5.8e-6`` a number and ``1e-5`` a text. So an unquoted scalar that is no plain word stays `UnquotedScalar`, with
+what it looks like and exactly as it is written; a number never passes through a float.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import attrs
 
 from dpspec import DpspecError
 from dpspec.plugin.applications import MissingLibraryError, SpecTooLargeError, YamlError, read_bytes
-from dpspec_deployments.record import NUMERAL, RegistryRecord, Unquoted, nested
+from dpspec_deployments.record import NUMERAL, RegistryRecord, UnquotedScalar, nested
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,7 +45,7 @@ class YamlFile:
 
     Args:
         path: its name.
-        data: the mapping that it holds: nested mappings, lists, texts, and `Unquoted` scalars.
+        data: the mapping that it holds: nested mappings, lists, texts, and values of `UnquotedScalar`.
         lines: the line of every key and list entry, by its dotted path.
         folded: the lines on which a folded block begins, which loses the line ends of its Markdown.
     """
@@ -214,8 +214,8 @@ class _Composer:
         tag = self.resolver.resolve(self.yaml.ScalarNode, event.value, (True, False))
         looks = _LOOKS.get(tag.rpartition(":")[2])
         if NUMERAL.fullmatch(event.value) and (looks == "number" or looks is None):
-            return Unquoted(written=event.value, looks="number" if looks else "text")
-        return event.value if looks is None else Unquoted(written=event.value, looks=looks)
+            return UnquotedScalar(written=event.value, looks="number" if looks else "text")
+        return event.value if looks is None else UnquotedScalar(written=event.value, looks=looks)
 
 
 def _refused(line: int, what: str, advice: str) -> DpspecError:

@@ -67,7 +67,10 @@ def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme
     rest = [2 * MARGIN - 20 + LEGEND * len(_legend(panel, room)) + _EXTRA * (len(_title(panel, room)) - 1) for panel in shown]
     plot = float(HEIGHT if not form.height else max(120.0, (form.height / form.zoom - above - sum(rest) - 16) / len(shown)))
     height = above + sum(rest) + plot * len(shown) + 16
-    alt = _alt(shown, note)
+    axes = ((panel.title, panel.axis or panel.below) for panel in shown)
+    charts = "; ".join(f"{up} by {across}" if across else up for up, across in axes)
+    series = dict.fromkeys(", ".join(filter(None, (line.name, line.role))) for panel in shown for line in panel.lines)
+    alt = f"Chart of {charts}. Series: {'; '.join(series)}." + (f" {note[:1].upper()}{note[1:]}." if note else "")
     lines = list(head_of(title, alt, width, height, palette, form.zoom))
     for row, head in enumerate(heads):
         lines.append(written(MARGIN - 30, MARGIN // 2 + LEGEND * row, head, _HEAD, palette.ink, 'font-weight="bold"'))
@@ -79,13 +82,6 @@ def chart(title: str, panels: Sequence[CurvePanel], *, size: str = "page", theme
         lines += [f'<g transform="translate({MARGIN},{start:g})">', *_panel(panel, room, plot, palette), "</g>"]
         top += plot + under
     return Figure(title=title, alt=alt, svg="\n".join([*lines, "</svg>"]) + "\n")
-
-
-def _alt(panels: Sequence[CurvePanel], note: str) -> str:
-    """What charts show, in words: the axes, and the series by their names and roles."""
-    charts = "; ".join(f"{panel.title} by {across}" if (across := panel.axis or panel.below) else panel.title for panel in panels)
-    series = dict.fromkeys(", ".join(filter(None, (line.name, line.role))) for panel in panels for line in panel.lines)
-    return f"Chart of {charts}. Series: {'; '.join(series)}." + (f" {note[:1].upper()}{note[1:]}." if note else "")
 
 
 def _title(panel: CurvePanel, room: float) -> list[str]:

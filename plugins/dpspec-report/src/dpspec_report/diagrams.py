@@ -252,6 +252,7 @@ def _wanted(slot: _Slot) -> float:
 
 def _settle_down(stacks: Sequence[list[_Slot]]) -> None:
     """Move each layer to its neighbours, its order kept and nothing overlapping; the whole then begins at 0."""
+    # To and fro, since a layer has neighbours on both sides.
     for stack in (*stacks, *reversed(stacks), *stacks):
         floor = float("-inf")
         for slot in stack:

@@ -345,7 +345,13 @@ def file_pieces(one: FiledReport) -> Iterator[Piece]:
         yield from _checked(one.found)
     yield from _risk(one)
     yield from _accuracy(one.document, one.released)
-    yield from _beside(one.document, assumed=one.found is None)
+    steps = [f"outside of the promise: {step}" for step in one.document.unaccounted]
+    # Assumptions of a verdict are listed with the verdict.
+    ours = ("inferred",) if one.found is not None else ("inferred", "assumed")
+    inferred = [str(origin) for origin in one.document.provenance if origin.how in ours]
+    if steps or inferred:
+        yield Heading(words="What the promise does not cover, and what is not stated", level=3)
+        yield Bullets(items=(*steps, *inferred))
     yield Heading(words="File and sources", level=3)
     named = [f"{label}: {words}" for label, words in one.document.source]
     items = (f"file {one.path}", f"SHA-256 {one.hash}", *named, *(str(source) for source in one.document.sources))
@@ -551,15 +557,6 @@ def _accuracy(document: SpecDocument, released: Path | None) -> Iterator[Piece]:
         yield Grid(caption=caption, heads=tuple(shown["heads"]), rows=tuple(map(tuple, shown["rows"])))
         for note in shown["notes"]:
             yield Sentence(words=note)
-
-
-def _beside(document: SpecDocument, *, assumed: bool) -> Iterator[Piece]:
-    """Steps outside of the promise, and blocks without a source; assumptions of a verdict are listed with the verdict."""
-    steps = [str(step) for step in document.unaccounted]
-    inferred = [str(one) for one in document.provenance if one.how == "inferred" or (assumed and one.how == "assumed")]
-    if steps or inferred:
-        yield Heading(words="What the promise does not cover, and what is not stated", level=3)
-        yield Bullets(items=(*(f"outside of the promise: {step}" for step in steps), *inferred))
 
 
 # --- several --------------------------------------------------------------------------------------

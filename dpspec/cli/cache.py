@@ -2,9 +2,10 @@
 
 A result depends on the file, by its bytes and its path; on what was asked, and on the width and colours in which it is printed;
 and on the installation: Python, the platform, the variables of dpspec in the environment, every installed distribution with its
-version and the list of its files with their hashes, the contents of the packages that dpspec loads, and the Python files of
-distributions that are installed from a folder. All of this is hashed into the name of an entry, so that a change of any of it
-finds none. The folder is trusted as the installation is: a user who may write into it may write any result.
+version and the list of its files with their hashes, the contents of the packages that dpspec loads, and of what they require that
+is installed from a folder, and the Python files of other distributions that are installed from a folder. All of this is hashed into
+the name of an entry, so that a change of any of it finds none. The folder is trusted as the installation is: a user who may write
+into it may write any result.
 
 No result depends on the folder. Where it cannot be used, or disappears, files are verified without it after one warning.
 
@@ -22,23 +23,20 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.metadata import Distribution, distributions, packages_distributions
-from importlib.util import find_spec
+from importlib.metadata import distributions
 from pathlib import Path
 from types import TracebackType
-from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from dpspec.base.errors import ReleaseError
 from dpspec.base.files import write_bytes
 from dpspec.base.words import JudgedFile, Word
+from dpspec.extension.sources import Sources, contents, source_folder
 from dpspec.report.terminal import on_terminal, width
 
 FORMAT = 1
 _LOOK = ("NO_COLOR", "FORCE_COLOR", "TERM", "COLORTERM", "TTY_COMPATIBLE", "TTY_INTERACTIVE")
 """Variables of the environment by which colours are chosen."""
 _LISTS = ("RECORD", "entry_points.txt")
-_LEFT_OUT = ("venv", "node_modules", "__pycache__")
 KEPT = (Word.HOLDS, Word.MINIATURE, Word.RECORDED, Word.UNCHECKED, Word.UNDECIDED, Word.REFUTED, Word.MISSED)
 """The results that are kept: an undecided one as well, since searches end by counted work on any machine. Errors are not."""
 INSTALLATIONS = 4
@@ -173,40 +171,11 @@ def _parts() -> Iterator[str | bytes]:
     known = sorted(distributions(), key=lambda one: (one.metadata["Name"] or "", one.version or ""))
     for one in known:
         yield from (one.metadata["Name"] or "", one.version or "", *(one.read_text(name) or "" for name in _LISTS))
-    loaded = {"dpspec", *(point.module.partition(".")[0] for one in known for point in _own(one))}
-    owned = {one.metadata["Name"] for one in known if any(_own(one))}
-    loaded |= {name for name, owners in packages_distributions().items() if owned & {*owners} and name.isidentifier()}
-    for name in sorted(loaded):
-        spec = find_spec(name)
-        places = [] if spec is None else [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.origin else [])]
-        # The contents, and not the version alone: a package that is installed from a folder changes without one.
-        for place in places:
-            yield from _contents(Path(place), "*")
+    sources = Sources()
+    for name in (*sources.contributing, *sources.required_folders):
+        for _, file in sources.files(name):
+            yield from (str(file), file.read_bytes())
     for one in known:
-        folder = None if one.metadata["Name"] in loaded or any(_own(one)) else _source_folder(one)
-        if folder is not None:
-            yield from _contents(folder, "*.py")
-
-
-def _own(one: Distribution) -> Iterator[Any]:
-    """The entry points by which dpspec loads a distribution."""
-    return (point for point in one.entry_points if point.group.partition(".")[0] == "dpspec")
-
-
-def _source_folder(one: Distribution) -> Path | None:
-    """The folder that a distribution is installed from, where Python imports it from there."""
-    try:
-        origin = json.loads(one.read_text("direct_url.json") or "{}")
-    except ValueError:
-        return None
-    url = urlsplit(origin.get("url", ""))
-    return Path(unquote(url.path)) if origin.get("dir_info", {}).get("editable") and url.scheme == "file" else None
-
-
-def _contents(place: Path, pattern: str) -> Iterator[str | bytes]:
-    """The names and contents of files; what Python compiles, hidden folders and environments of Python are left out."""
-    for file in [place] if place.is_file() else sorted(place.rglob(pattern)):
-        inside = () if file == place else file.relative_to(place).parts
-        is_left_out = file.suffix == ".pyc" or any(part.startswith(".") or part in _LEFT_OUT for part in inside)
-        if not is_left_out and file.is_file():
+        folder = None if one.name in sources.contributing else source_folder(one)
+        for file in contents(folder, "*.py") if folder is not None else ():
             yield from (str(file), file.read_bytes())

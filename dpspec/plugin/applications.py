@@ -48,6 +48,7 @@ from dpspec.constructors import standards
 from dpspec.extension.hooks import Registry
 from dpspec.extension.loader import origins
 from dpspec.extension.packages import contributed, renderer
+from dpspec.extension.sources import Sources, requirements
 from dpspec.grammar.plugin_calls import guarded
 from dpspec.grammar.spec import allowed_to_all, blocks_of
 from dpspec.reason.conversions import budget_at
@@ -207,6 +208,7 @@ __all__ = [
     "RiskNumbers",
     "RiskRow",
     "Sentence",
+    "Sources",
     "SpecTooLargeError",
     "Standing",
     "UnknownKeyError",
@@ -309,6 +311,7 @@ __all__ = [
     "read_text",
     "read_unit",
     "renderer",
+    "requirements",
     "space_in_words",
     "stand_ins_in_words",
     "standards",

@@ -96,7 +96,7 @@ def test_what_a_file_does_beside_its_promise_is_told(run, specs, tmp_path, comma
 @pytest.mark.parametrize("standard", ['"gaussian-trade-off"', '"mult"', '"d-nor"', '"renyi"\norder = 2', '"mult-one-way"'])
 @pytest.mark.parametrize(("asked", "total"), [("--delta", "epsilon = inf"), ("--epsilon", "delta = 1")])
 def test_an_infinite_budget_has_a_total_that_promises_nothing(run, response, standard, asked, total):
-    """Of mu, it was undecided, and of others it was said that they have no worst pair: any two laws are within an infinite budget."""
+    """Of mu, it was undecided, and of others it was said that they have no worst pair: it allows any two laws."""
     path = response()
     parameter = {'"gaussian-trade-off"': "mu", '"d-nor"': "rho"}.get(standard, "epsilon")
     text = path.read_text(encoding="utf-8").replace('"mult"', standard).replace('epsilon = "ln(3)"', f'{parameter} = "inf"')

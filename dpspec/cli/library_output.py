@@ -222,7 +222,8 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
             if got is None:
                 os.kill(child, signal.SIGKILL)
                 deadline = math.inf
-                print(f"note: {_KILLED}", file=sys.stderr)
+                with contextlib.suppress(OSError, ValueError):
+                    sys.stderr.write(f"note: {_KILLED}\n")
                 continue
             if got.si_signo in waited and got.si_code != _BY_KERNEL:
                 os.kill(child, signal.SIGUSR1 if got.si_signo == signal.SIGINT else got.si_signo)

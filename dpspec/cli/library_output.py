@@ -16,12 +16,14 @@ import atexit
 import contextlib
 import gc
 import io
+import math
 import mmap
 import os
 import re
 import signal
 import sys
 import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -171,9 +173,17 @@ def _draining(received: int, found: LibraryOutput) -> threading.Thread:
 
 _PASSED_ON = ("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
 """Signals that end the child in the place of this process."""
+_INTERRUPT = (signal.SIGINT, signal.SIGTERM)
 _BY_KERNEL = 0x80
 """si_code of a signal that the terminal sends: the child, of the same group, gets it too."""
+_KILLED = (
+    "the command was in a call of a library when it was interrupted, which did not return in time: its process was killed; "
+    "a budget that it had reserved in an account stays reserved"
+)
 _PR_SET_PDEATHSIG = 1
+GRACE = 30.0
+"""Seconds after an interruption in which a command may end by itself, to undo what it had begun. A call of a library, as of a
+solver, ends only with its work, and Python sees no signal before. An account waits for another writer for 10 s."""
 
 
 def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | None:
@@ -185,7 +195,8 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     Returns:
         the exit code, negative for the number of a signal that ended the child, or None where the child ended before the command
         did, and the output; or None where the system has no such children, or `sys.stderr` is not the one of the process:
-        nothing was run then.
+        nothing was run then. A child that does not end within `GRACE` seconds of an interruption is killed: what it writes is
+        whole or absent, as after a failure of the machine.
     """
     if not (hasattr(os, "fork") and hasattr(signal, "sigwaitinfo") and _is_own(sys.stderr, 2)):
         return None
@@ -211,22 +222,40 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     os.close(sent)
     os.close(reply)
     drain = _draining(received, found)
+    interrupted, deadline = 0, math.inf
     try:
         while True:
             ended, status = os.waitpid(child, os.WNOHANG)
             if ended:
                 break
-            got = signal.sigwaitinfo({*waited, signal.SIGCHLD})
+            got = _next_signal({*waited, signal.SIGCHLD}, deadline)
+            if got is None:
+                os.kill(child, signal.SIGKILL)
+                deadline = math.inf
+                with contextlib.suppress(OSError, ValueError):
+                    sys.stderr.write(f"note: {_KILLED}\n")
+                continue
             if got.si_signo in waited and got.si_code != _BY_KERNEL:
                 os.kill(child, signal.SIGUSR1 if got.si_signo == signal.SIGINT else got.si_signo)
+            if got.si_signo in _INTERRUPT and not interrupted and signal.getsignal(got.si_signo) != signal.SIG_IGN:
+                interrupted, deadline = got.si_signo, time.monotonic() + GRACE
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    if interrupted and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
+        status = interrupted  # a wait status of a process that this signal ended
     drain.join(_JOINED)
     found.unfinished = Note(place).read()
     os.set_blocking(result, False)  # a process that the child has left behind may hold the other end
     with os.fdopen(result, "rb", 0) as pipe:
         answer = pipe.read(1)
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else answer[0] if answer else None), found
+
+
+def _next_signal(numbers: set[int], deadline: float) -> Any:
+    """The next of some blocked signals; None where none comes until a time of the monotonic clock."""
+    if math.isinf(deadline):
+        return signal.sigwaitinfo(numbers)
+    return signal.sigtimedwait(numbers, max(0.0, deadline - time.monotonic()))
 
 
 def _count_interruptions() -> None:

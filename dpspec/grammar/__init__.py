@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from dpspec.grammar.declarations import distance_bound as distance_bound, divergence_bound as divergence_bound
     from dpspec.grammar.flavour import Example as Example, Flavour as Flavour
     from dpspec.grammar.mechanism import (
+        AnswersQueries as AnswersQueries,
         ChecksTables as ChecksTables,
         Claim as Claim,
         CountErrors as CountErrors,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         SimulatedPower as SimulatedPower,
         StatesMemory as StatesMemory,
         Symmetry as Symmetry,
+        answers_queries as answers_queries,
         cells_read as cells_read,
         check_table as check_table,
         counted_unit as counted_unit,
@@ -106,6 +108,7 @@ _HOMES = {
         "Tolerance",
     ),
     "dpspec.grammar.mechanism": (
+        "AnswersQueries",
         "ChecksTables",
         "Claim",
         "CountErrors",
@@ -129,6 +132,7 @@ _HOMES = {
         "SimulatedPower",
         "StatesMemory",
         "Symmetry",
+        "answers_queries",
         "cells_read",
         "check_table",
         "counted_unit",

@@ -49,7 +49,9 @@ from dpspec.grammar.tables import (
     NumberedAttribute,
     NumberRange,
     Table,
+    TableStream,
     compact,
+    joined,
     ranked,
 )
 
@@ -534,21 +536,40 @@ def narrowed(
 ) -> Table:
     """A released table of answers about the records that meet conditions, with these in the words of its queries.
 
-    Of a table without queries nothing changes.
+    One of numbers that names no queries gets a column that says whose they are. Of a table of records nothing changes.
 
     Args:
         table: the released table.
         where: the conditions.
         words: the words of queries about these records by those of queries about all; where it has none, the conditions follow.
     """
-    if not where or not has_answers(table):
+    if not where or not has_numbers(table):
         return table
     added = conditions_in_words(where)
+    if QUERY not in table.codes:
+        named, codes = Attribute(name=QUERY, categories=(f"records{WHERE}{added}",)), np.zeros(len(table), dtype=np.uint8)
+        return attrs.evolve(table, attributes=(named, *table.attributes), codes={QUERY: codes, **table.codes})
     queries = [words.get(one, f"{one}{', ' if WHERE in one else WHERE}{added}") for one in table.attribute(QUERY).values()]
     different = list(dict.fromkeys(queries))  # two queries may be the same one about these records
     codes = compact(np.asarray([different.index(one) for one in queries])[table.codes[QUERY]], len(different))
     named = Attribute(name=QUERY, categories=tuple(different))
-    return attrs.evolve(table, attributes=(named, *table.attributes[1:]), codes={**table.codes, QUERY: codes})
+    attributes = tuple(named if a.name == QUERY else a for a in table.attributes)
+    return attrs.evolve(table, attributes=attributes, codes={**table.codes, QUERY: codes})
+
+
+def narrowed_stream(
+    stream: TableStream, where: Sequence[tuple[str, tuple[str, ...]]], words: Mapping[str, str] = MappingProxyType({})
+) -> TableStream:
+    """The same of a table that is made batch by batch.
+
+    Args:
+        stream: the released table.
+        where, words: as of `narrowed`.
+    """
+    attributes = narrowed(joined(stream.attributes, ()), where, words).attributes
+    return attrs.evolve(
+        stream, attributes=attributes, batches=lambda: (narrowed(batch, where, words) for batch in stream.batches())
+    )
 
 
 def numbered(name: str, values: AnyIntegers | Sequence[int]) -> tuple[NumberedAttribute, Codes]:

@@ -615,6 +615,23 @@ class PublishesOthers(Protocol):
 
 
 @runtime_checkable
+class AnswersQueries(Protocol):
+    """A mechanism all of whose released tables are answers to queries (`dpspec.plugin.answers`), and no records; optional.
+
+    In the outcomes of its law a whole number is a released number, and nothing else is: what distinguishes tables, such as which
+    one was chosen, is a text. So numbers can be changed in an outcome and in the released tables alike.
+    """
+
+    def answers_queries(self) -> bool:
+        """Whether that is so; a mechanism that publishes releases of others says what these say."""
+
+
+def answers_queries(mechanism: Mechanism) -> bool:
+    """Whether a mechanism states that it releases answers to queries."""
+    return isinstance(mechanism, AnswersQueries) and mechanism.answers_queries()
+
+
+@runtime_checkable
 class ExchangesValues(Protocol):
     """A mechanism that moves values of some attributes between records, such as a swap; optional."""
 

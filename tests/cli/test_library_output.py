@@ -59,11 +59,16 @@ def reads_a_table(ending):
         import atexit
         atexit.register(os._exit, 0)
         return 1
-    if ending == "wait":
+    if ending == "stuck":  # as in a call of a library, which Python does not interrupt
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGUSR1})
+    if ending in ("wait", "stuck"):
         open("worker", "w").write(str(os.getpid()))
         time.sleep(600)
     return int(ending)
 
+if "stuck" in sys.argv:
+    from dpspec.cli import library_output
+    library_output.GRACE = 0.0
 for command in (floods, panics, solves, speaks, reads_a_table):
     main.add_command(command)
 main(prog_name="dpspec")
@@ -114,16 +119,24 @@ def test_a_command_outlives_the_library(ending, code):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="commands run in this process")
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGKILL, -9)])
-def test_a_signal_ends_a_command(tmp_path, number, code):
+@pytest.mark.parametrize(
+    ("number", "code", "ending"),
+    [
+        (signal.SIGINT, 130, "wait"), (signal.SIGTERM, 143, "wait"), (signal.SIGKILL, -9, "wait"),
+        (signal.SIGINT, 130, "stuck"), (signal.SIGTERM, 143, "stuck"),
+    ],
+)  # fmt: skip
+def test_a_signal_ends_a_command(tmp_path, number, code, ending):
+    """Also one that is in a call of a library: it waited for the end of that, which may take hours."""
     with subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, "synth", "wait"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=tmp_path
+        [sys.executable, "-c", SCRIPT, "synth", ending], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path
     ) as done:
         assert done.stdout.readline() == b"begun\n"
         while not (tmp_path / "worker").exists() or not (tmp_path / "worker").read_text(encoding="ascii"):
             time.sleep(0.01)
         done.send_signal(number)
         assert done.stdout.read() == b""  # nobody holds it open: the child has ended as well
+        assert (b"its process was killed" in done.stderr.read()) == (ending == "stuck")
         assert done.wait() == code
 
 

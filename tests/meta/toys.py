@@ -13,7 +13,7 @@ from typing import Annotated, ClassVar
 import attrs
 import numpy as np
 
-from dpspec.base.errors import IncompatibleBlocksError, ParameterError
+from dpspec.base.errors import IncompatibleBlocksError, ParameterError, ReleaseError
 from dpspec.base.exact import Bracket, ln, number, rational
 from dpspec.base.params import Rational, define
 from dpspec.base.randomness import KeyedRandomness
@@ -27,6 +27,7 @@ from dpspec.blocks.records import Households, OrderedRecords
 from dpspec.blocks.space import Attribute
 from dpspec.blocks.vectors import BitVectors, IntegerCounts
 from dpspec.extension import hookimpl, installed
+from dpspec.grammar import answers
 from dpspec.grammar.attacker import AttackerModel, Recommendation, RiskStatement, Sense as Standing, Tolerance
 from dpspec.grammar.flavour import Example, Flavour
 from dpspec.grammar.functions import DatasetAdapter, GeneratorAdapter
@@ -765,6 +766,42 @@ class BrokenEmpty(Copy):
         return table
 
 
+@breaks("check_what_is_refused_is_refused_before_a_budget_is_spent", "mechanisms")
+@define
+class BrokenRefusal(Copy):
+    """Refuses every table when it draws."""
+
+    def release(self, table, space, source):
+        raise ReleaseError("toy-copy", "copies no table")
+
+
+@breaks("check_answers_to_queries_are_released_where_they_are_stated", "mechanisms")
+@define
+class BrokenAnswers(Copy):
+    """Says that records are answers."""
+
+    def answers_queries(self):
+        return True
+
+
+@right("mechanisms answers")
+@define
+class Total(Copy):
+    """The number of records as the answer to a query."""
+
+    name: ClassVar[str] = "toy-total"
+
+    def answers_queries(self):
+        return True
+
+    def law(self, dataset, space):
+        return FiniteLaw.point(len(space.dataset(dataset)))
+
+    def release(self, table, space, source):
+        query = Marginal(attributes=(), unit=space.units[0])
+        return answers.answer_table([answers.cells_of(query, space)], [len(table)])
+
+
 @breaks("check_law_is_normalised", "mechanisms")
 @define
 class BrokenMass(Flip):
@@ -810,6 +847,9 @@ class BrokenBeside(Flip):
 
     def structure(self, space):
         return Structure(views=(Report(Marginal(attributes=("bit",)), self.reports()),))
+
+    def check_release(self, space):
+        self._check_run()
 
     def release(self, table, space, source):
         return Mechanism.release(self, table, space, source)

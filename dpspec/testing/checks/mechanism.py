@@ -26,8 +26,17 @@ from dpspec.base.randomness import Randomness, SeededRandomness
 from dpspec.blocks.output_divergence import OutputDivergence
 from dpspec.blocks.parts import own_attributes
 from dpspec.blocks.space import MEMBERS, Dataset, DatasetSpace
+from dpspec.grammar.answers import has_numbers
 from dpspec.grammar.declarations import keeps_line
-from dpspec.grammar.mechanism import Claim, ReleasesCells, counts_read, releases_records, releases_sorted
+from dpspec.grammar.mechanism import (
+    Claim,
+    ReleasesCells,
+    answers_queries,
+    check_table,
+    counts_read,
+    releases_records,
+    releases_sorted,
+)
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.tables import CountedTable, Members, Table, files_of
@@ -266,6 +275,48 @@ def check_table_without_records_is_released(subject: PlacedSubject, context: Con
     except NotApplicable as refusal:
         _run(subject, _table(subject.datasets[-1], space), Run(source=SeededRandomness(1)))
         require(False, f"it refuses a table without records, and no others: {refusal}")
+
+
+@check(MECHANISMS)
+def check_what_is_refused_is_refused_before_a_budget_is_spent(subject: PlacedSubject, context: Context) -> None:
+    """`run` refuses nothing that `check_release` and `check_table` accept.
+
+    These are called before a release is charged to an account, and a run that was begun stays charged.
+    """
+    for x, table in _accepted(subject):
+        refused = None
+        try:
+            subject.thing.run(table, subject.space, Run(source=SeededRandomness(1)))
+        except Exception as problem:
+            refused = problem if isinstance(problem, DpspecError) else None  # others are the matter of other checks
+        text = f"`run` refuses the table of {x}, which `check_release` and `check_table` accept"
+        require(refused is None, f"{text}: {refused}")
+
+
+def _accepted(subject: PlacedSubject) -> Iterator[tuple[Dataset, Table]]:
+    """The smallest dataset and the two largest with their tables, where a mechanism does not refuse these."""
+    try:
+        subject.thing.check_release(subject.space)
+    except DpspecError as refusal:
+        raise NotApplicable(str(refusal)) from refusal
+    for x in dict.fromkeys((*subject.datasets[:1], *subject.datasets[-2:])):
+        table = _whole_table(x, subject.space)
+        try:
+            check_table(subject.thing, table, subject.space)
+        except DpspecError:
+            continue
+        yield x, table
+
+
+@check(MECHANISMS)
+def check_answers_to_queries_are_released_where_they_are_stated(subject: PlacedSubject, context: Context) -> None:
+    """Where `answers_queries` says so, all released tables have numbers in their rows, and no records."""
+    if not answers_queries(subject.thing):
+        raise NotApplicable("it does not state that it answers queries")
+    for x, table in _accepted(subject):
+        output = _run(subject, table, Run(source=SeededRandomness(1)))
+        wrong = [name for name, made in {**output.tables, **output.streams}.items() if not has_numbers(made)]
+        require(not wrong, f"of {x} it releases {', '.join(wrong)} without numbers")
 
 
 @check(MECHANISMS)

@@ -16,6 +16,7 @@ from dpspec_census.hierarchy import by_levels, family
 from dpspec_census.hierarchy.descent import parts_of
 from dpspec_census.hierarchy.limits import EditConstraint, Limit
 from dpspec_census.topdown import loss_of_one_unit
+from dpspec_noise import Filtered
 
 from dpspec.base.errors import (
     CheckpointError,
@@ -188,6 +189,26 @@ def town(seed=0):
     table = Table.from_records(units, space.household)
     held = Members(table=members, owner=np.array(owner))
     return space, Table(attributes=table.attributes, codes=table.codes, members=held)
+
+
+def test_measurements_of_some_records_say_whose_they_are():
+    """They are released as a stream, of which the words were those of all records."""
+    table = Table.from_records([("a", "a1", "no"), ("a", "a2", "yes")], SMALL.attributes)
+    filtered = Filtered(mechanism=persons(), where={"adult": ("yes",)})
+    twice = Filtered(mechanism=filtered, where={"block": ("a1",)})
+    for mechanism, words in ((filtered, ""), (twice, ", block in {a1}")):
+        output = mechanism.run(table, SMALL, Run(source=SeededRandomness(1)))
+        stream = output.streams["measurements"]
+        known = stream.joined()
+        assert known.attributes == stream.attributes
+        assert stream.attributes[0].name == "unit"
+        expected = {f"{name} where adult in {{yes}}{words}" for name in ("total", "adult")}
+        assert set(known.attribute("query").values()) == expected
+        where = {"adult": ("yes",), **({"block": ("a1",)} if words else {})}
+        plain = persons().run(table.meeting(tuple(where.items())), SMALL, Run(source=SeededRandomness(1)))
+        held = plain.streams["measurements"].joined()
+        assert [row[:3] + row[4:] for row in held.records()] == [row[:3] + row[4:] for row in known.records()]
+        assert [a.name for a in output.streams["released"].attributes] == ["state", "block", "adult"]
 
 
 @pytest.mark.reference("B-A6")

@@ -9,9 +9,11 @@ from fractions import Fraction as F
 
 import pytest
 from dpspec_divergences import DifferInOnePosition, HammingOrdered, HockeyStick, MultDelta, Neighbour, TotalVariation
+from dpspec_flavours.networks.points import MetricPoints
 from dpspec_flavours.trust import FreeLunchPrivacy, LabelDP, LocalDP, Shuffled, ShuffleDP, leaning_of
 from dpspec_noise import (
     ComposedMechanism,
+    ExponentialMechanism,
     Filtered,
     Geometric,
     KAryResponse,
@@ -25,7 +27,7 @@ from dpspec.base.errors import IncompatibleBlocksError
 from dpspec.base.exact import ln
 from dpspec.base.randomness import SeededRandomness
 from dpspec.blocks.budget import UniformBudget
-from dpspec.blocks.invariant import LinearMap
+from dpspec.blocks.invariant import LinearMap, Marginal
 from dpspec.blocks.multiverse import Trivial
 from dpspec.blocks.records import OrderedRecords
 from dpspec.blocks.space import Attribute
@@ -108,6 +110,13 @@ def test_only_sequences_of_reports_are_shuffled():
     for asked in (Shuffled(mechanism=counts).check, lambda space: Shuffled(mechanism=counts).law((0, 1), space)):
         with pytest.raises(IncompatibleBlocksError, match="sequence"):
             asked(BitVectors(length=2))
+
+
+def test_two_answers_are_no_reports_where_a_pair_is_a_dataset():
+    """The cells that two mechanisms choose are a pair of texts, as a dataset of two points is. They were refused when drawn."""
+    chosen = ExponentialMechanism(query=Marginal(attributes=("point",), unit="location"), rate="0")
+    with pytest.raises(IncompatibleBlocksError, match="sequence"):
+        Shuffled(mechanism=ComposedMechanism(parts=(chosen, chosen))).check(MetricPoints(grid=(2,), count=2))
 
 
 def test_a_sequence_inside_another_is_not_shuffled():

@@ -114,10 +114,35 @@ def test_it_is_known_without_a_table_that_repetitions_are_too_many():
         dp.filtered(mechanism=dp.repeated(mechanism=TOTAL, times=10**9), where={"town": ["a"]}).check_release(TOWNS)
 
 
+def test_numbers_of_some_records_that_name_no_query_say_whose_they_are():
+    """The parts of a parallel release of adaptive tables had the same words, and different numbers."""
+    everybody = {"name": "all", "most": 1, "groups": [{"name": "everybody"}]}
+    level = {"population": "all", "share": 1, "tables": [[]]}
+    adaptive = dp.safetab_geometric(populations=[everybody], levels=[level], budget="ln(2)")
+    mechanism = dp.filtered(mechanism=dp.filtered(mechanism=adaptive, where={"town": ["a"]}), where={"town": ["a"]})
+    released = mechanism.run(Table.from_records([("a",), ("b",)], TOWNS.attributes), TOWNS, Run(source=SeededRandomness(1))).main
+    assert list(released.attributes[0].values()) == ["records where town in {a}, town in {a}"]
+    assert [a.name for a in released.attributes] == ["query", "population", "group", "level", "unit", "value", "status"]
+
+
+NO_ANSWERS = "changes answers to queries, and the mechanism does not state that it releases such"
+
+
 def test_it_is_known_without_a_table_that_records_are_no_answers():
     answered = dp.post_processed(mechanism=dp.randomised_response(keep_probability="3/4"), at_least=0)
-    with pytest.raises(ReleaseError, match="changes answers to queries, and what is released has none"):
+    with pytest.raises(ReleaseError, match=NO_ANSWERS):
         answered.check_release(dp.bit_vectors(length=2))
+
+
+@pytest.mark.parametrize(
+    "apply", [lambda m: m, lambda m: dp.composed(parts=[TOTAL, m]), lambda m: dp.subsampled(mechanism=m, size=1)]
+)
+def test_post_processed_records_are_refused_before_a_budget_is_spent(apply):
+    """A mechanism that may release records said so only when it had drawn them."""
+    dp.post_processed(mechanism=apply(TOTAL), at_least=0).check_release(TOWNS)
+    records = dp.coarsening(recodings=[{"attribute": "town", "groups": {"any": ["a", "b"]}}])
+    with pytest.raises(ReleaseError, match=NO_ANSWERS):
+        dp.post_processed(mechanism=apply(records), at_least=0).check_release(TOWNS)
 
 
 HOMES = dp.households(household={"block": ["a", "b"]}, person={"sex": ["f", "m"]}, most=3, members=3)

@@ -257,6 +257,14 @@ class TopdownNoise(Mechanism):
         )
         return Claim(label=label, source=source, spec=spec)
 
+    def answers_queries(self) -> bool:
+        """As of `grammar.AnswersQueries`."""
+        return True
+
+    def check_release(self, space: DatasetSpace) -> None:
+        super().check_release(space)
+        _of_records(space)
+
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The noisy measurement file: one row for each answer."""
 
@@ -321,6 +329,10 @@ class Topdown(TopdownNoise):
                 space,
             ),
         )
+
+    def answers_queries(self) -> bool:
+        """It releases records."""
+        return False
 
     def release(self, table: Table, space: DatasetSpace, source: Randomness) -> Table:
         """The privacy-protected microdata z; `release_both` also returns the noisy measurement file."""

@@ -10,7 +10,7 @@ import pytest
 from dpspec_census import Safetab, SafetabGeometric
 from dpspec_census.safetab.design import Planned
 from dpspec_divergences import AddRemove, DNor, Hamming, Mult, Neighbour, SymmetricDifference
-from dpspec_noise import BoundedContributions
+from dpspec_noise import BoundedContributions, PostProcessed
 
 from dpspec import PrivacySpec, Trivial, UniformBudget
 from dpspec.base.exact import INFINITY, number
@@ -136,10 +136,22 @@ def test_the_law_is_the_mixture_written_out_in_fractions():
 
     (factor,) = mechanism.law(x, over).laws
     assert isinstance(factor, Adaptive)
-    assert factor.first == FiniteLaw.of({0: "2/3", 1: "1/3"})  # total 1; P(noise >= 1) = 1/3
+    assert factor.first == FiniteLaw.of({"0": "2/3", "1": "1/3"})  # total 1; P(noise >= 1) = 1/3
     (_, total), (_, table) = factor.then
     assert [law.probability(3) for law in total.laws] == [mass(1, 3)]
     assert [law.probability(3) for law in table.laws] == [mass(1, 3), mass(0, 3)]
+
+
+def test_the_choice_of_a_table_is_no_number_that_is_changed():
+    """The released file has the columns of the chosen table, however its numbers are rounded."""
+    over = space(1, states=("x",))
+    mechanism = geometric(populations=[{"name": "detailed", "most": 1, "groups": GROUPS[:1]}], levels=[{**WHOLE, "share": 1}])
+    (factor,) = mechanism.law(over.dataset([("a", "x", "f")]), over).laws
+    law = PostProcessed(mechanism=mechanism, at_least=1000, rounded_to=1000).law(over.dataset([("a", "x", "f")]), over)
+    shown = [law.function(((label, (0,) * len(table.laws)),)) for label, table in factor.then]
+    assert shown == [(("0", (1000,)),), (("1", (1000, 1000)),)]
+    one, other = (law.function(((label, (0,)),)) for label in factor.labels)
+    assert one != other
 
 
 def test_persons_of_households_are_counted_with_the_geography_of_their_household():

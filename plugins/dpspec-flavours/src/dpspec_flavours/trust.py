@@ -109,7 +109,9 @@ class Shuffled(Mechanism):
         return law
 
     def _are_reports(self, outcomes: Iterable[Hashable], dataset: Dataset, space: DatasetSpace) -> bool:
-        if not space.is_ordered or not all(isinstance(outcome, tuple) for outcome in outcomes):
+        if grammar.answers_queries(self.mechanism) or not space.is_ordered:
+            return False
+        if not all(isinstance(outcome, tuple) for outcome in outcomes):
             return False
         view = self._view(space)
         if view is not None:

@@ -162,6 +162,10 @@ class AdditiveNoise(Mechanism):
             "release with geometric (for laplace) or discrete-gaussian (for gaussian)",
         )
 
+    def answers_queries(self) -> bool:
+        """As of `grammar.AnswersQueries`."""
+        return True
+
     def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
         check_members(table, self.queries, space)
 

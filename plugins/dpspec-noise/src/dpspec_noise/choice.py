@@ -109,6 +109,10 @@ class _OfOneTable(Mechanism):
             raise errors.NotEnumerableError(f"mechanism {self.name}", f"chooses among {LISTED:,} cells at most", value=cells)
         self.labels(space)
 
+    def answers_queries(self) -> bool:
+        """As of `grammar.AnswersQueries`."""
+        return True
+
     def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
         check_members(table, (self.query,), space)
 

@@ -130,6 +130,9 @@ class ComposedMechanism(Mechanism):
         read = [grammar.counts_read(part, attributes, space) for part in self.parts]
         return None if None in read else tuple(table for tables_read in read for table in tables_read or ())
 
+    def answers_queries(self) -> bool:
+        return all(map(grammar.answers_queries, self.parts))
+
     def check_release(self, space: DatasetSpace) -> None:
         params.collect(partial(part.check_release, space) for part in self.parts)
 
@@ -202,6 +205,9 @@ class RepeatedMechanism(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         """The exact facts, read once; they are the same in every repetition."""
         return grammar.counts_read(self.mechanism, attributes, space)
+
+    def answers_queries(self) -> bool:
+        return grammar.answers_queries(self.mechanism)
 
     def check_release(self, space: DatasetSpace) -> None:
         if self.times > MOST_RELEASES:
@@ -282,6 +288,9 @@ class Filtered(Mechanism):
         read = grammar.counts_read(self.mechanism, attributes, self.left(space))
         return None if read is None else tuple(grammar.narrowed(table, dict(self.where)) for table in read)
 
+    def answers_queries(self) -> bool:
+        return grammar.answers_queries(self.mechanism)
+
     def check_release(self, space: DatasetSpace) -> None:
         self.mechanism.check_release(self.left(space))
 
@@ -292,7 +301,9 @@ class Filtered(Mechanism):
         left = table.with_members_meeting(self.where) if of_members else table.meeting(self.where)
         made, words = _tables_of(self.mechanism.run(left, self.left(space), run)), self._words(space)
         return attrs.evolve(
-            made, tables={name: answers.narrowed(table, self.where, words) for name, table in made.tables.items()}
+            made,
+            tables={name: answers.narrowed(table, self.where, words) for name, table in made.tables.items()},
+            streams={name: answers.narrowed_stream(stream, self.where, words) for name, stream in made.streams.items()},
         )
 
     def _words(self, space: DatasetSpace) -> dict[str, str]:
@@ -368,6 +379,9 @@ class Parallel(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return self.composed().counts_read(attributes, space)
 
+    def answers_queries(self) -> bool:
+        return self.composed().answers_queries()
+
     def check_release(self, space: DatasetSpace) -> None:
         self.composed().check_release(space)
 
@@ -428,6 +442,9 @@ class BoundedContributions(Mechanism):
             return grammar.Bounded(view, self.contribution) if view.table.unit == space.units[-1] else view
 
         return found.restated(of=self.mechanism, by=self, views=bounded)
+
+    def answers_queries(self) -> bool:
+        return grammar.answers_queries(self.mechanism)
 
     def check_release(self, space: DatasetSpace) -> None:
         self.mechanism.check_release(space)
@@ -525,25 +542,20 @@ class PostProcessed(Mechanism):
     def counts_read(self, attributes: Sequence[Attribute], space: DatasetSpace) -> tuple[blocks.Marginal, ...] | None:
         return grammar.counts_read(self.mechanism, attributes, space)
 
+    def answers_queries(self) -> bool:
+        return grammar.answers_queries(self.mechanism)
+
     def check_release(self, space: DatasetSpace) -> None:
         self.mechanism.check_release(space)
-        if self.mechanism.keeps(()):  # properties of the records that it releases
-            raise self._has_no_numbers()
+        if not self.answers_queries():
+            rule = "changes answers to queries, and the mechanism does not state that it releases such"
+            raise errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
 
     def run(self, table: Table, space: DatasetSpace, run: workers.Run) -> workers.Output:
         """The released answers, changed; those that are hidden are suppressed."""
         made = self.mechanism.run(table, space, run)
         tables = {**made.tables, **{name: stream.joined() for name, stream in made.streams.items()}}
-        return workers.Output(tables={name: self._shown(released) for name, released in tables.items()})
-
-    def _shown(self, released: Table) -> Table:
-        if not answers.has_numbers(released):
-            raise self._has_no_numbers()
-        return answers.changed(released, self.shown)
-
-    def _has_no_numbers(self) -> errors.ReleaseError:
-        rule = "changes answers to queries, and what is released has none"
-        return errors.ReleaseError(self.name, rule, "post-process a mechanism that answers queries", value=self.mechanism.name)
+        return workers.Output(tables={name: answers.changed(released, self.shown) for name, released in tables.items()})
 
     @classmethod
     def examples(cls) -> Iterable[tuple[PostProcessed, DatasetSpace]]:

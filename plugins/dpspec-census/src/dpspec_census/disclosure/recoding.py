@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import attrs
 
-from dpspec.plugin import Attribute, Dataset, DatasetSpace, IncompatibleBlocksError, Items, Nested, Text, blocks, define, grammar, params
+from dpspec.plugin import (
+    Attribute,
+    Dataset,
+    DatasetSpace,
+    IncompatibleBlocksError,
+    Items,
+    Nested,
+    Text,
+    blocks,
+    define,
+    grammar,
+    params,
+)  # fmt: skip
 from dpspec_census.disclosure.tables import (
     Deterministic,
     RecodingGapError,

@@ -225,6 +225,9 @@ class DisclosureControl(Mechanism):
             raise errors.ReleaseError("table", rule, "give one row for each", value=[a.name for a in table.attributes])
         return table
 
+    def check_table(self, table: tables.Countable, space: DatasetSpace) -> None:
+        self.rows_of(table, space)
+
     def claims(self, space: DatasetSpace) -> tuple[Claim, ...]:
         """No finite budget in the one universe of all datasets, where some output gives two datasets away."""
         return (self.claim("no finite budget in one universe", f"{PUBLISHED}, part 2", Trivial(), exact.INFINITY, space),)
@@ -428,6 +431,10 @@ class TableRelease(DisclosureControl):
             if attribute.within in {a.name for a in attributes}:
                 rule = f"lies within {attribute.within}: most cells of a table of both are empty by definition"
                 raise IncompatibleBlocksError("attribute", rule, "publish one of the two", value=attribute.name)
+
+    def answers_queries(self) -> bool:
+        """As of `grammar.AnswersQueries`."""
+        return True
 
     def check_listed(self, space: DatasetSpace, what: str, instead: str) -> None:
         """Refuse a base of more cells than are listed.

@@ -193,7 +193,7 @@ class AdaptiveTables(Mechanism):
         if planned.choosing is None:
             return tables[0]
         first = choice_law(planned.choosing.noise(found.total), planned.level.thresholds)
-        return laws.Adaptive(first, tuple(enumerate(tables)))
+        return laws.Adaptive(first, tuple((str(place), table) for place, table in enumerate(tables)))
 
     def _claim(self, label: str, standard: OutputDivergence, space: DatasetSpace) -> Claim:
         from dpspec_divergences import Hamming
@@ -227,6 +227,10 @@ class AdaptiveTables(Mechanism):
                 return None
             read.append(Marginal(attributes=names, unit=self.unit))
         return tuple(read)
+
+    def answers_queries(self) -> bool:
+        """As of `grammar.AnswersQueries`."""
+        return True
 
     def check_release(self, space: DatasetSpace) -> None:
         stages = (stage for planned in self.plan() for stage in (planned.choosing, planned.filling) if stage is not None)

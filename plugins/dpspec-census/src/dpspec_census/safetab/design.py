@@ -185,26 +185,28 @@ def geometric_noise(epsilon: Number, most: int) -> Geometric:
 class Reached:
     """The number of thresholds that a noisy total reaches: the number of the table that is chosen.
 
+    It is a text: a whole number would be one that is released, and could be changed (`grammar.AnswersQueries`).
+
     >>> [Reached((5, 20))(total) for total in (-3, 4, 5, 19, 20)]
-    [0, 0, 1, 1, 2]
+    ['0', '0', '1', '1', '2']
     """
 
     thresholds: tuple[int, ...]
 
-    def __call__(self, total: int) -> int:
-        return bisect_right(self.thresholds, total)
+    def __call__(self, total: int) -> str:
+        return str(bisect_right(self.thresholds, total))
 
 
 def choice_law(total: Law, thresholds: tuple[int, ...]) -> Law:
     """The law of the table that a noisy total chooses; with rational probabilities for geometric noise of a rational ratio.
 
     >>> choice_law(laws.TwoSidedGeometricLaw.with_ratio(1, "1/2"), (2,))
-    FiniteLaw({0: 2/3, 1: 1/3})
+    FiniteLaw({'0': 2/3, '1': 1/3})
     """
     if not is_a(total, laws.TwoSidedGeometricLaw) or total.ratio is None:
         return laws.PushForward(total, Reached(thresholds))
     reached = [Fraction(1), *(total.at_least(threshold) for threshold in thresholds), Fraction(0)]
-    return FiniteLaw.of({k: more - less for k, (more, less) in enumerate(itertools.pairwise(reached))})
+    return FiniteLaw.of({str(k): more - less for k, (more, less) in enumerate(itertools.pairwise(reached))})
 
 
 @attrs.frozen(kw_only=True)

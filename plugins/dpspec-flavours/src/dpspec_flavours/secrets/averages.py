@@ -268,6 +268,9 @@ class Subsampled(Mechanism):
             return found.drawn is None
         return found.sampled == 1 and found.drawn_by == self.mechanism
 
+    def answers_queries(self) -> bool:
+        return grammar.answers_queries(self.mechanism)
+
     def check_release(self, space: DatasetSpace) -> None:
         if self.publishes_sample or not self._has_records_of(space):
             rule = "releases tables only where the sample is secret and its records are those of the space"

@@ -386,3 +386,15 @@ def test_the_delta_of_a_group_is_rounded_up_and_short(epsilon: str, steps: int) 
         true = min(Fraction(1), delta * sum(ratio**step for step in range(steps)))
         assert true <= found <= true * (1 + Fraction(1, 10**30))
     assert found.denominator.bit_length() < 17_000
+
+
+@pytest.mark.parametrize("small", ["1e-15", "1e-20", "1e-35", "1e-300"])
+@pytest.mark.parametrize("source", [Renyi(order=2), DNor(), TotalVariation()])
+def test_pairs_that_use_up_a_tiny_budget_exist(source, small):
+    """Of ln(1 + 1e-35) a ball of 64 bits contains 0: the pair had a negative variance, which was an error of the user."""
+    bound = ln(1 + Fraction(small))
+    for answers in source.extremal(bound):
+        reached = source.between(answers.law(0), answers.law(1))
+        assert reached.lower > 0
+        assert reached.upper <= bound
+    assert EVERY["renyi-to-total-variation"].converted(Renyi(order=2), bound, TotalVariation()) is not None

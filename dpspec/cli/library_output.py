@@ -222,33 +222,38 @@ def run_in_child(work: Callable[[], int]) -> tuple[int | None, LibraryOutput] | 
     os.close(sent)
     os.close(reply)
     drain = _draining(received, found)
-    interrupted, deadline = 0, math.inf
     try:
-        while True:
-            ended, status = os.waitpid(child, os.WNOHANG)
-            if ended:
-                break
-            got = _next_signal({*waited, signal.SIGCHLD}, deadline)
-            if got is None:
-                os.kill(child, signal.SIGKILL)
-                deadline = math.inf
-                with contextlib.suppress(OSError, ValueError):
-                    sys.stderr.write(f"note: {_KILLED}\n")
-                continue
-            if got.si_signo in waited and got.si_code != _BY_KERNEL:
-                os.kill(child, signal.SIGUSR1 if got.si_signo == signal.SIGINT else got.si_signo)
-            if got.si_signo in _INTERRUPT and not interrupted and signal.getsignal(got.si_signo) != signal.SIG_IGN:
-                interrupted, deadline = got.si_signo, time.monotonic() + GRACE
+        status = _wait_for(child, waited)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-    if interrupted and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL:
-        status = interrupted  # a wait status of a process that this signal ended
     drain.join(_JOINED)
     found.unfinished = Note(place).read()
     os.set_blocking(result, False)  # a process that the child has left behind may hold the other end
     with os.fdopen(result, "rb", 0) as pipe:
         answer = pipe.read(1)
     return (-os.WTERMSIG(status) if os.WIFSIGNALED(status) else answer[0] if answer else None), found
+
+
+def _wait_for(child: int, waited: set[int]) -> int:
+    """The wait status of a child, to which blocked signals are passed on; it is killed where an interruption does not end it."""
+    interrupted, deadline = 0, math.inf
+    while True:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        got = _next_signal({*waited, signal.SIGCHLD}, deadline)
+        if got is None:
+            os.kill(child, signal.SIGKILL)
+            deadline = math.inf
+            with contextlib.suppress(OSError, ValueError):
+                sys.stderr.write(f"note: {_KILLED}\n")
+            continue
+        if got.si_signo in waited and got.si_code != _BY_KERNEL:
+            os.kill(child, signal.SIGUSR1 if got.si_signo == signal.SIGINT else got.si_signo)
+        if got.si_signo in _INTERRUPT and not interrupted and signal.getsignal(got.si_signo) != signal.SIG_IGN:
+            interrupted, deadline = got.si_signo, time.monotonic() + GRACE
+    killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    return interrupted if interrupted and killed else status  # the status of a process that this signal ended
 
 
 def _next_signal(numbers: set[int], deadline: float) -> Any:

@@ -356,3 +356,15 @@ def test_tight_is_said_only_where_it_is(source, target, attained):
     """chi-squared is a statement at order 2: from order 3, or to order 3/2, no mechanism attains the formula."""
     found = [path for path in paths(list(EVERY.values()), source, number("1/2"), target) if len(path.legs) == 1]
     assert [path.tight for path in found] == [attained]
+
+
+@pytest.mark.parametrize("small", ["1e-15", "1e-20", "1e-35", "1e-300"])
+@pytest.mark.parametrize("source", [Renyi(order=2), DNor(), TotalVariation()])
+def test_pairs_that_use_up_a_tiny_budget_exist(source, small):
+    """Of ln(1 + 1e-35) a ball of 64 bits contains 0: the pair had a negative variance, which was an error of the user."""
+    bound = ln(1 + Fraction(small))
+    for answers in source.extremal(bound):
+        reached = source.between(answers.law(0), answers.law(1))
+        assert reached.lower > 0
+        assert reached.upper <= bound
+    assert EVERY["renyi-to-total-variation"].converted(Renyi(order=2), bound, TotalVariation()) is not None

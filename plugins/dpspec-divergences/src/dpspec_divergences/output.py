@@ -153,7 +153,7 @@ def discrete_gaussian(bound: Number) -> laws.Answers:
     """Discrete Gaussian noise of variance 1/(2 bound^2): D_alpha is alpha bound^2 at integer orders, less at others
     (Bun and Steinke 2016, Definition 1.1)."""
     square = bound.squared() if bound.is_rational or bound.root == 2 else None
-    rate = square.as_fraction() if square is not None and square.is_rational else exact.dyadic((bound.enclose(64) ** 2).lower())
+    rate = square.as_fraction() if square is not None and square.is_rational else exact.dyadic((_from_below(bound) ** 2).lower())
     variance = 1 / (2 * rate)
     law = partial(laws.DiscreteGaussianLaw, variance=variance)
     return laws.Answers(law=law, words=f"plus discrete Gaussian noise of variance {exact.in_few_digits(variance)}")
@@ -161,9 +161,17 @@ def discrete_gaussian(bound: Number) -> laws.Answers:
 
 def linear_coin(bound: Number) -> laws.Answers:
     """Yes with probability min(1, bound i): its total variation is bound for each step until it is 1."""
-    rate = bound.as_fraction() if bound.is_rational else exact.dyadic(bound.enclose(64).lower())
+    rate = bound.as_fraction() if bound.is_rational else exact.dyadic(_from_below(bound))
     words = f"answered by yes with probability {exact.in_few_digits(rate)} for each 1 in it, at most 1"
     return laws.Answers(law=partial(_coin_of, rate), words=words)
+
+
+def _from_below(bound: Number) -> arb:
+    """A positive lower end of a positive number: one such as ln(1 + 1e-35) takes more bits than others."""
+    precision = 64
+    while not bound.enclose(precision).lower() > 0:
+        precision *= 2
+    return bound.enclose(precision).lower()
 
 
 def _coin_of(rate: Fraction, ones: int) -> FiniteLaw:

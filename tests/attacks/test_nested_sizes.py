@@ -5,8 +5,12 @@ with noise, choices, local reports and a stranger's mechanism whose bound depend
 of a stranger that forgets these numbers. Spaces have a least and a largest size, universes invariants. The truth is computed by
 code of its own: laws as dictionaries, distances and divergences by their definitions, all pairs of the smallest datasets.
 
+Deeper nests have up to six wrappers, also one inside itself, repetitions, batches, keys above a threshold and encoded reports,
+and universes with a table of both attributes.
+
 `python -m tests.attacks.test_nested_sizes FIRST LAST` runs the seeds from FIRST to before LAST, about four claims each, and
-prints what became of them; with `--without GUARD` a guard is removed first, and the run has to find a bound below the truth.
+prints what became of them; with `--deep` deeper nests; with `--without GUARD` a guard is removed first, and the run has to find
+a bound below the truth.
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ from dpspec_divergences import (
     SymmetricDifference,
     TotalVariation,
 )
+from dpspec_flavours.batches import Batched
 from dpspec_flavours.secrets.averages import Subsampled
 from dpspec_flavours.trust import Shuffled
 from dpspec_noise import (
@@ -45,6 +50,9 @@ from dpspec_noise import (
     KAryResponse,
     Parallel,
     PostProcessed,
+    RepeatedMechanism,
+    ThresholdRelease,
+    UnaryEncoding,
 )
 
 from dpspec import Marginal, OrderedRecords, PrivacySpec, Trivial, UniformBudget, UnorderedRecords
@@ -74,6 +82,8 @@ KINDS = tuple(itertools.product(*VALUES.values()))
 LARGEST = 3
 """Datasets of at most so many records are listed."""
 STEP = 1e-9
+MOST_OUTCOMES = 6_000
+"""Laws of more outcomes are not compared."""
 
 
 # --- mechanisms of a stranger ------------------------------------------------------------------------
@@ -170,6 +180,56 @@ def tree(lot: random.Random, depth: int, *, ordered: bool) -> Any:
     return Shuffled(mechanism=lot.choice((inner[0], reports(lot)))) if ordered else inner[0]
 
 
+def deeper(lot: random.Random, depth: int, *, ordered: bool) -> Any:
+    """A mechanism nested to a depth, in which a wrapper may be inside itself."""
+    if depth == 0:
+        return deeper_leaf(lot, ordered=ordered)
+    word, inner = lot.random(), [deeper(lot, depth - 1, ordered=ordered) for _ in range(lot.choice((1, 2)))]
+    if word < 0.25:
+        kind = lot.choice((Filtered, Filtered, Filtered, Filtered, Forgetful))
+        return kind(mechanism=inner[0], where=tuple(where(lot).items()))
+    if word < 0.37:
+        attribute = lot.choice(("sex", "sex", "answer"))
+        rows = [{"categories": [of], "mechanism": part} for of, part in zip(VALUES[attribute], inner, strict=False)]
+        return Parallel(attribute=attribute, parts=rows)
+    if word < 0.47:
+        return ComposedMechanism(parts=tuple(inner))
+    if word < 0.55:
+        return RepeatedMechanism(mechanism=inner[0], times=lot.choice((1, 2, 2)))
+    if word < 0.65:
+        return PostProcessed(mechanism=inner[0], **lot.choice(({"at_least": 1}, {"rounded_to": 2}, {"hidden_below": 2})))
+    if word < 0.82:
+        return Subsampled(mechanism=inner[0], **lot.choice(({"rate": "1/2"}, {"rate": "1"}, {"size": 1}, {"size": 2})))
+    if ordered:
+        return Shuffled(mechanism=lot.choice((inner[0], reports(lot))))
+    return Batched(mechanism=inner[0], batches=lot.choice((1, 2, 2)), assignment=lot.choice(("shuffled", "independent")))
+
+
+def deeper_leaf(lot: random.Random, *, ordered: bool) -> Any:
+    word = lot.random()
+    table = Marginal(
+        attributes=lot.choice(([], ["answer"], ["sex"], ["sex", "answer"])), where=where(lot) if lot.random() < 0.4 else {}
+    )
+    if word < 0.15 and table.attributes:
+        return ThresholdRelease(query=table, ratio=lot.choice(("1/2", "1/4")), threshold=lot.choice((1, 2)))
+    if word < 0.3 and ordered:
+        return UnaryEncoding(attribute="answer", keep_probability="3/4", false_probability="1/4")
+    return Geometric(queries=(table,), ratio=lot.choice(("1/2", "1/4"))) if word < 0.5 else leaf(lot, ordered=ordered)
+
+
+def fitting(lot: random.Random, space: Any, *, ordered: bool) -> Any:
+    """A deeper nest that fits a space, and of some of them the first that states its structure."""
+    for left in reversed(range(12)):
+        made = deeper(lot, lot.choice((2, 3, 4, 4, 5, 6)), ordered=ordered)
+        try:
+            made.check(space)
+        except DpspecError:
+            continue
+        if left < 3 or isinstance(structure_for(made, space), Structure):
+            break
+    return made
+
+
 def reports(lot: random.Random) -> Any:
     rule = KAryResponse(attribute="answer", keep_probability=lot.choice(("3/4", "9/10")))
     return Filtered(mechanism=rule, where=where(lot)) if lot.random() < 0.4 else rule
@@ -201,9 +261,15 @@ def counted(table: Marginal, people: People) -> list[int]:
     return [found[cell] for cell in itertools.product(*(sorted(admitted.get(name, VALUES[name])) for name in names))]
 
 
+class TooManyOutcomesError(Exception):
+    """Raised for a law that is too large to be compared."""
+
+
 def product(parts: Sequence[Distribution]) -> Distribution:
     found: Distribution = {(): 1.0}
     for part in parts:
+        if len(found) * len(part) > MOST_OUTCOMES:
+            raise TooManyOutcomesError
         found = {(*one, other): p * q for one, p in found.items() for other, q in part.items()}
     return found
 
@@ -212,6 +278,35 @@ def noisy(count: int, ratio: float) -> Distribution:
     """A count with two-sided geometric noise; numbers up to 0, and from `LARGEST` on, among which no ratio changes, are one."""
     each = {t: (1 - ratio) / (1 + ratio) * ratio ** abs(t - count) for t in range(1, LARGEST)}
     return {**each, 0: ratio**count / (1 + ratio), LARGEST: ratio ** (LARGEST - count) / (1 + ratio)}
+
+
+def shown(count: int, ratio: float, threshold: int) -> Distribution:
+    """A count above 0 with two-sided geometric noise from a threshold on; large numbers are one, nothing shown is None."""
+    if not count:
+        return {None: 1.0}
+
+    def reaches(least: int) -> float:
+        return ratio ** (least - count) / (1 + ratio) if least > count else 1 - ratio ** (count + 1 - least) / (1 + ratio)
+
+    each = {t: reaches(t) - reaches(t + 1) for t in range(threshold, LARGEST + 1)}
+    return {**each, LARGEST + 1: reaches(LARGEST + 1), None: 1 - reaches(threshold)}
+
+
+def encoded(answer: str, keep: float, false: float) -> Distribution:
+    """A bit for each category, which is 1 with the one probability for the true one and with the other for all others."""
+    ones = [keep if value == answer else false for value in VALUES["answer"]]
+    bits = itertools.product((0, 1), repeat=len(ones))
+    return {chosen: math.prod(p if bit else 1 - p for bit, p in zip(chosen, ones, strict=True)) for chosen in bits}
+
+
+def in_batches(made: Batched, people: People) -> Distribution:
+    every, size = range(made.batches), len(people) // made.batches
+    ways = [
+        [tuple(p for p, at in zip(people, places, strict=True) if at == one) for one in every]
+        for places in itertools.product(every, repeat=len(people))
+        if made.assignment == "independent" or all(places.count(place) == size for place in every)
+    ]
+    return mixture([(1 / len(ways), product([distribution(made.mechanism, batch) for batch in way])) for way in ways])
 
 
 def mixture(parts: Sequence[tuple[float, Distribution]]) -> Distribution:
@@ -237,6 +332,15 @@ def distribution(made: Any, people: People) -> Distribution:
     if isinstance(made, ExponentialMechanism):
         weights = [2.0**n for n in counted(made.query, people)]
         return {place: weight / sum(weights) for place, weight in enumerate(weights)}
+    if isinstance(made, ThresholdRelease):
+        return product([shown(n, float(made.ratio), made.threshold) for n in counted(made.query, people)])
+    if isinstance(made, UnaryEncoding):
+        keep, false = float(made.keep_probability or 0), float(made.false_probability or 0)
+        return product([encoded(p[1], keep, false) for p in people])
+    if isinstance(made, RepeatedMechanism):
+        return product([distribution(made.mechanism, people)] * made.times)
+    if isinstance(made, Batched):
+        return in_batches(made, people)
     if isinstance(made, (Filtered, Forgetful)):
         return distribution(made.mechanism, tuple(p for p in people if meets(p, made.where)))
     if isinstance(made, ComposedMechanism):
@@ -300,15 +404,23 @@ def proved(made: Any, spec: PrivacySpec) -> float | str:
     return float(known.upper(costs))
 
 
-def claims(seed: int) -> Iterator[str]:
+SEVERAL = (
+    (), (), (Marginal(attributes=("sex",)),), (Marginal(attributes=()),), (Marginal(attributes=("sex", "answer")),),
+    (Marginal(attributes=("sex", "answer"), where={"sex": ("f",)}),),
+    (Marginal(attributes=("sex",)), Marginal(attributes=("answer",))),
+)  # fmt: skip
+"""What universes of claims about deeper nests have in common."""
+
+
+def claims(seed: int, *, deep: bool = False) -> Iterator[str]:
     """What becomes of some claims about one mechanism: a word for each."""
     lot = random.Random(seed)
     ordered = lot.random() < 0.6
     least = lot.choice((0, 1, 2, 3, 3, 3))
     most = lot.choice((None, least, least + 1))
     space: Any = (OrderedRecords if ordered else UnorderedRecords)(attributes=ATTRIBUTES, least=least, most=most)
-    made = tree(lot, lot.choice((1, 1, 2, 3)), ordered=ordered)
-    fixed = lot.choice(((), *((Marginal(attributes=("sex",)),),) * 3, (Marginal(attributes=()),)))
+    made = fitting(lot, space, ordered=ordered) if deep else tree(lot, lot.choice((1, 1, 2, 3)), ordered=ordered)
+    fixed = lot.choice(SEVERAL if deep else ((), *((Marginal(attributes=("sex",)),),) * 3, (Marginal(attributes=()),)))
     try:
         made.check(space)
     except DpspecError:
@@ -340,9 +452,11 @@ def claims(seed: int) -> Iterator[str]:
             distance = price(near, left, right)
             if distance is None or any(counted(table, left) != counted(table, right) for table in fixed):
                 continue
-            for people in (left, right):
-                if people not in laws:
-                    laws[people] = distribution(made, people)
+            try:
+                laws |= {people: distribution(made, people) for people in (left, right) if people not in laws}
+            except TooManyOutcomesError:
+                yield "too many outcomes"
+                return
             for output in bounds:
                 apart = far_apart(output, laws[left], laws[right])
                 best[output] = max(best[output], apart / distance if distance else math.inf if apart > STEP else 0.0)
@@ -406,8 +520,8 @@ GUARDS: dict[str, Callable[[Any], None]] = {
 # --- tests -------------------------------------------------------------------------------------------
 
 
-def ran(seeds: range) -> Counter[str]:
-    return Counter(word for seed in seeds for word in claims(seed))
+def ran(seeds: range, *, deep: bool = False) -> Counter[str]:
+    return Counter(word for seed in seeds for word in claims(seed, deep=deep))
 
 
 def test_no_bound_is_below_the_truth() -> None:
@@ -415,6 +529,12 @@ def test_no_bound_is_below_the_truth() -> None:
     assert not [word for word in found if word.startswith("BELOW")]
     assert found["tight"] + found["gap"] >= 40, found
     assert found["missing: sizes"] >= 1, found
+
+
+def test_no_bound_of_deeper_nests_is_below_the_truth() -> None:
+    found = ran(range(12), deep=True)
+    assert not [word for word in found if word.startswith("BELOW")]
+    assert found["tight"] + found["gap"] >= 10, found
 
 
 FOUND = {"filter": 11, "condition": 122, "sample": 5, "statement": 43, "hypotheses": 263}
@@ -443,11 +563,18 @@ def test_no_bound_of_a_thousand_claims_is_below_the_truth(seeds: range) -> None:
     assert not [word for word in ran(seeds) if word.startswith("BELOW")]
 
 
+@pytest.mark.parametrize("seeds", [
+    pytest.param(range(1_000, 1_100), marks=pytest.mark.slow), pytest.param(range(1_100, 1_400), marks=pytest.mark.long),
+])  # fmt: skip
+def test_no_bound_of_a_thousand_claims_about_deeper_nests_is_below_the_truth(seeds: range) -> None:
+    assert not [word for word in ran(seeds, deep=True) if word.startswith("BELOW")]
+
+
 def _main(words: list[str]) -> None:
     patch = pytest.MonkeyPatch()
     if "--without" in words:
         GUARDS[words[-1]](patch)
-    found = ran(range(int(words[0]), int(words[1])))
+    found = ran(range(int(words[0]), int(words[1])), deep="--deep" in words)
     below = [word for word in found if word.startswith("BELOW")]
     print(found.total(), "claims:", {word: n for word, n in sorted(found.items()) if word not in below})
     print(len(below), "below the truth", *below[:5], sep="\n  ")

@@ -34,7 +34,7 @@ from dpspec.base.work import whole
 from dpspec.laws.atoms import IDENTICAL, Sandwich
 from dpspec.laws.dichotomy import BallDichotomy, Cell, Cells, Dichotomy
 from dpspec.laws.exponential import Exponential, ExponentialLaw
-from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw, refuse_nan
 from dpspec.laws.numeric import hull, positive, spend_on_balls
 
 _BITS = 256
@@ -115,6 +115,7 @@ class EnclosedLaw(Law):
     rest: Fraction = Fraction(0)
 
     def __attrs_post_init__(self) -> None:
+        refuse_nan(self.bounds)
         least = sum((low for low, _ in self.bounds.values()), Fraction(0))
         most = sum((high for _, high in self.bounds.values()), self.rest)
         if least > 1 or most < 1:

@@ -28,7 +28,7 @@ from dpspec.base.log_linear import ball
 from dpspec.base.work import spend
 from dpspec.laws.atoms import IDENTICAL
 from dpspec.laws.dichotomy import INFINITE, BallDichotomy, Cell, Cells, Dichotomy
-from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw, OutputValue
+from dpspec.laws.law import AtomicLaw, FiniteLaw, Law, NotALaw, OutputValue, refuse_nan
 from dpspec.laws.numeric import rational_exponential
 
 Terms = tuple[tuple[Fraction, Fraction], ...]
@@ -427,6 +427,7 @@ def finite_law(weights: Mapping[OutputValue, Weight], *, normalise: bool = False
     >>> str(law.against(other).max_log_ratio())
     '1'
     """
+    refuse_nan(weights)
     read: dict[int, Exponential] = {}  # a weight that many outcomes share is one object, and is read once
     for outcome, weight in weights.items():
         if id(weight) not in read:

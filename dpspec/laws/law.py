@@ -240,7 +240,6 @@ class FiniteLaw(AtomicLaw):
         dpspec.laws.law.NotALaw: probabilities=999/1000: must sum to exactly 1: write exact ratios such as "1/3", or ...
         """
         read = {outcome: rational(value, f"probability of {outcome!r}") for outcome, value in probabilities.items()}
-        _refuse_nan(read)
         sum_of_all = sum(read.values(), Fraction(0))
         common = math.lcm(*(value.denominator for value in read.values()))
         law = {outcome: value.numerator * (common // value.denominator) for outcome, value in read.items()}
@@ -256,7 +255,12 @@ class FiniteLaw(AtomicLaw):
 
     @classmethod
     def from_weights(cls, weights: Mapping[OutputValue, int]) -> FiniteLaw:
-        """The law with probabilities proportional to nonnegative integer weights, not all 0."""
+        """The law with probabilities proportional to nonnegative integer weights, not all 0.
+
+        Raises:
+            NotALaw: when one is negative, when all are 0, or when an outcome is not equal to itself.
+        """
+        refuse_nan(weights)
         divisor = math.gcd(*weights.values())
         if divisor == 0:
             raise NotALaw("weights", "must not all be 0", "give at least one outcome a positive weight")
@@ -268,7 +272,7 @@ class FiniteLaw(AtomicLaw):
     @classmethod
     def point(cls, outcome: OutputValue) -> FiniteLaw:
         """The law of a certain outcome."""
-        _refuse_nan((outcome,))
+        refuse_nan((outcome,))
         return cls({outcome: 1}, 1)
 
     @classmethod
@@ -374,11 +378,11 @@ class FiniteLaw(AtomicLaw):
         )
 
 
-def _refuse_nan(outcomes: Iterable[OutputValue]) -> None:
+def refuse_nan(outcomes: Iterable[OutputValue]) -> None:
     """Refuse a NaN, also in a tuple: two of them are different outcomes, so that equal releases would differ."""
     for outcome in outcomes:
         if isinstance(outcome, tuple):
-            _refuse_nan(outcome)
+            refuse_nan(outcome)
         elif isinstance(outcome, float) and math.isnan(outcome):
             rule, advice = "is no number, and so not equal to itself", 'name it by a text, such as "nan"'
             raise NotALaw("outcome", rule, advice, value=outcome)

@@ -243,7 +243,7 @@ def test_a_household_of_the_census_moves_by_almost_all_that_is_proved() -> None:
 
 A, B, C = (0, 0), (0, 1), (1, 0)
 LISTED = ExplicitUniverses(universes_by_label=(("ab", (A, B)), ("abc", (A, B, C))))
-TABLE = BudgetTable(parameter="epsilon", values=(("ab", number(2)), ("abc", number(3))))
+BUDGETS = BudgetTable(parameter="epsilon", values=(("ab", number(2)), ("abc", number(3))))
 
 
 def seen(left: Any, right: Any, divergence: Any) -> SeenPair:
@@ -251,7 +251,7 @@ def seen(left: Any, right: Any, divergence: Any) -> SeenPair:
 
 
 def test_the_smallest_budget_of_the_universes_of_a_pair_counts() -> None:
-    spec = bits_spec(2).replace(multiverse=LISTED, budget=TABLE)
+    spec = bits_spec(2).replace(multiverse=LISTED, budget=BUDGETS)
     goal = proofs._Proof(spec=spec, bound=number(2), sensitivity=None, attaining=None)  # type: ignore[arg-type]  # not read
     assert (goal.bound_of(seen(A, B, 5)), goal.bound_of(seen(A, C, 5))) == (number(2), number(3))
     assert [goal.refutes(seen(A, C, value)) for value in (2, "5/2", 3, "7/2")] == [False, False, False, True]

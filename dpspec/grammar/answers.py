@@ -126,7 +126,7 @@ def check_current(columns: Sequence[str], file: str) -> None:
         raise TableError(file, rule, "use that version, or write a column for each attribute, then value and status")
 
 
-def has_numbers(table: Countable) -> bool:
+def has_numbers(table: Countable | TableStream) -> bool:
     """Whether a table has published numbers in its rows, and no records."""
     return any(a.name == VALUE and isinstance(a, NumberedAttribute) for a in table.attributes)
 

@@ -40,7 +40,7 @@ from dpspec.grammar.mechanism import (
 from dpspec.grammar.structure import Structure, structure_for
 from dpspec.grammar.table_batches import cells_wanted
 from dpspec.grammar.table_counts import Countable
-from dpspec.grammar.tables import CountedTable, Members, Table, files_of
+from dpspec.grammar.tables import CountedTable, Members, Table, TableStream, files_of
 from dpspec.grammar.views import Case, View, cells_of
 from dpspec.grammar.workers import Output, Run
 from dpspec.laws.dichotomy import Dichotomy
@@ -316,7 +316,7 @@ def check_answers_to_queries_are_released_where_they_are_stated(subject: PlacedS
         raise NotApplicable("it does not state that it answers queries")
     for x, table in _accepted(subject):
         output = _run(subject, table, Run(source=SeededRandomness(1)))
-        released: dict[str, Countable] = {**output.tables, **output.streams}
+        released: dict[str, Countable | TableStream] = {**output.tables, **output.streams}
         wrong = [name for name, made in released.items() if not has_numbers(made)]
         require(not wrong, f"of {x} it releases {', '.join(wrong)} without numbers")
 

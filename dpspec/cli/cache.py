@@ -3,9 +3,9 @@
 A result depends on the file, by its bytes and its path; on what was asked, and on the width and colours in which it is printed;
 and on the installation: Python, the platform, the variables of dpspec in the environment, every installed distribution with its
 version and the list of its files with their hashes, the contents of the packages that dpspec loads, and of what they require that
-is installed from a folder, and the Python files of other distributions that are installed from a folder. All of this is hashed into
-the name of an entry, so that a change of any of it finds none. The folder is trusted as the installation is: a user who may write
-into it may write any result.
+is installed from a folder, and the Python files of other distributions that are installed from a folder. All of this is hashed
+into the name of an entry, so that a change of any of it finds none. The folder is trusted as the installation is: a user who may
+write into it may write any result.
 
 No result depends on the folder. Where it cannot be used, or disappears, files are verified without it after one warning.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import attrs
 from rich.table import Table
@@ -254,7 +254,7 @@ def file_numbers(
 
 def exit_code(found: RiskReport | Panel) -> int:
     """1 where a number of the mechanism is beyond the worst case, 4 where its claim could not be checked, as a plugin failed."""
-    first: RiskReport = getattr(found, "reports", (found,))[0]
+    first: Any = getattr(found, "reports", (found,))[0]
     standings = () if first.about is None else (first.about[1],)
     return worst_code([1 if found.exceeded else 0, failure_code(standings)])
 

@@ -51,8 +51,8 @@ def own_answers() -> Iterator[None]:
         with contextlib.nullcontext(other) if other is not None else open(os.devnull, "w", encoding="utf-8") as stream:
             sys.stdout = stream
             if own is not None and not own.isatty():  # of a terminal it is asked for the width
-                sys.__stdout__ = stream  # type: ignore[assignment, misc]
+                vars(sys)["__stdout__"] = stream
             yield
     finally:
         _answers.pop()
-        sys.stdout, sys.__stdout__ = own, first  # type: ignore[misc]
+        vars(sys).update(stdout=own, __stdout__=first)

@@ -547,8 +547,9 @@ def narrowed(
         return table
     added = conditions_in_words(where)
     if QUERY not in table.codes:
-        named, codes = Attribute(name=QUERY, categories=(f"records{WHERE}{added}",)), np.zeros(len(table), dtype=np.uint8)
-        return attrs.evolve(table, attributes=(named, *table.attributes), codes={QUERY: codes, **table.codes})
+        named = Attribute(name=QUERY, categories=(f"records{WHERE}{added}",))
+        first = np.zeros(len(table), dtype=np.uint8)
+        return attrs.evolve(table, attributes=(named, *table.attributes), codes={QUERY: first, **table.codes})
     queries = [words.get(one, f"{one}{', ' if WHERE in one else WHERE}{added}") for one in table.attribute(QUERY).values()]
     different = list(dict.fromkeys(queries))  # two queries may be the same one about these records
     codes = compact(np.asarray([different.index(one) for one in queries])[table.codes[QUERY]], len(different))

@@ -268,7 +268,7 @@ class EitherOrder(OutputDivergence):
 
     @property
     def name(self) -> str:  # type: ignore[override]  # of this class it depends on the divergence
-        return self.of.name
+        return f"{self.of.name} in one order"
 
     @property
     def budget_parameters(self) -> tuple[str, ...]:  # type: ignore[override]

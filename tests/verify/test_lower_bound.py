@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import pytest
 from dpspec_divergences import HammingOrdered, Mult
 
-from dpspec.base.exact import number
+from dpspec.base.exact import Bracket, number
 from dpspec.base.params import define
 from dpspec.blocks.budget import UniformBudget
 from dpspec.blocks.invariant import Marginal
@@ -163,3 +164,15 @@ def test_laws_for_some_numbers_of_records_are_not_compared_without_the_others(mo
     monkeypatch.setattr(Attaining, "_of_thinned", lambda *_: "a pair")
     spec = bits_spec(2)
     assert attaining(spec, publishes_views=True, drawn=None, sizes={"x": (1, 2)}).thinned([], 64) is None
+
+
+@pytest.mark.parametrize("most", [200_000, None])
+def test_a_pair_among_many_others_has_as_many_records_as_before(most: int | None) -> None:
+    """One of n records is replaced, and m of them are drawn: ln(1 + m/n (e^eps - 1)), with n the least number there may be."""
+    query = Marginal(attributes=(), where=(("kind", ("a",)),))
+    noisy = block("mechanisms", "geometric", queries=(query,), ratio="1/2")
+    space = UnorderedRecords(attributes=(KIND,), least=200_000, most=most)
+    found = derive(block("mechanisms", "subsampled", mechanism=noisy, size=5), spec(space, HAMMING, value=1))
+    assert isinstance(found, Verdict)
+    assert found.outcome is Outcome.VERIFIED
+    assert found.constant == Bracket.exactly(f"ln({1 + Fraction(5, 200_000)})")

@@ -2816,7 +2816,8 @@ def possible_outputs(
     """Package dpspec-census. The outputs that a mechanism can give on a dataset: the support of its law.
 
     Args:
-        mechanism: a mechanism with finite laws [object of the kind mechanisms].
+        mechanism: a mechanism whose laws have finitely many outcomes, with rational probabilities [object of the kind
+            mechanisms].
     """
 
 def post_processed(

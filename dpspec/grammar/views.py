@@ -372,12 +372,14 @@ class SampledView(OfView):
         and P without it, those about the cell of x' have P' and (1 - q) P' + q Q'. All four are independent, since a dataset
         has x or x' and not both: the two laws are products of those of one record that goes and of one that comes.
         """
-        come, gone = tuple(by for by in counts if by > 0), tuple(-by for by in counts if by < 0)
-        if come and gone and not self.view.by_cell:
+        come, gone = (tuple(max(by * way, 0) for by in counts) for way in (1, -1))
+        if not self.view.parts():  # of parts each keeps its place
+            come, gone = (tuple(filter(None, changes)) for changes in (come, gone))
+        if any(come) and any(gone) and not self.view.by_cell:
             return None
         answers: Case = ()
         for part, is_gone in ((gone, True), (come, False)):
-            cases = self.view.changed(part) if part else (NO_CHANGE,)
+            cases = self.view.changed(part) if any(part) else (NO_CHANGE,)
             if cases is None or len(cases) != 1:
                 return None
             answers += self._turned(self._on_sample(cases[0]), is_gone=is_gone)

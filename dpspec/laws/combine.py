@@ -267,8 +267,9 @@ class Repeated(Law):
     def against(self, other: Law) -> Dichotomy:
         if self == other:
             return IDENTICAL
-        if isinstance(other, Mixture):
-            return other.against(self).reverse()
+        closed = other.closed_against(self) if isinstance(other, Mixture) else None
+        if closed is not None:
+            return closed.reverse()
         if not isinstance(other, Repeated) or other.times != self.times:
             raise NoFormulaError("repeated law", "is compared with one of as many draws only", "compare single draws")
         pair = self.law.against(other.law)

@@ -29,6 +29,7 @@ from dpspec.laws import (
     product_of,
     push_forward,
 )
+from dpspec.laws.combine import Repeated
 
 weights = st.lists(st.integers(1, 9), min_size=3, max_size=3).map(lambda w: FiniteLaw.from_weights(dict(enumerate(w))))
 
@@ -351,3 +352,13 @@ def test_a_product_that_is_too_long_to_list_says_so():
     factors = [TwoSidedGeometricLaw(0, ln(2))] * 9
     with pytest.raises(NoFormulaError, match="outcomes to list"):
         product(factors).window(64)
+
+
+def test_many_draws_against_a_mixture_without_a_formula_raise_no_recursion_error():
+    """Each law left the comparison to the other one: `verify` blamed the divergence for a RecursionError."""
+    often = [Repeated(GaussianLaw(mean, 1), 3) for mean in (0, 1, 2, 3)]
+    others = (often[0], Repeated(GaussianLaw(0, 1), 2), often[1])
+    mixed = Mixture(weights=(Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)), laws=others)
+    for pair in ((often[2], mixed), (mixed, often[2])):
+        with pytest.raises(NoFormulaError):
+            pair[0].against(pair[1])

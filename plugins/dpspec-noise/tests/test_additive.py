@@ -592,3 +592,15 @@ def test_a_scale_in_a_file(tmp_path):
     assert dp.verify(path).standing.word.is_good
     path.write_text(path.read_text(encoding="utf-8").replace('scale = "2"', 'scale = "1.9"'), encoding="utf-8")
     assert not dp.verify(path).standing.word.is_good
+
+
+def test_weighted_sums_of_a_sample_keep_the_places_of_their_parts():
+    """A change of the second part had no place: `verify` ended with a ValueError."""
+    people = dp.records(n=["0", "1", "3"])
+    weights = [{"cell": ["0"], "adds": [1]}, {"cell": ["1"], "adds": [-2]}, {"cell": ["3"], "adds": [3]}]
+    sums = dp.weighted_sums(attributes=["n"], sums=["s"], weights=weights)
+    noisy = dp.geometric(queries=[sums], ratio="1/2")
+    sampled = dp.composed(parts=[dp.subsampled(mechanism=noisy, rate="1/2"), dp.subsampled(mechanism=noisy, rate="1/2")])
+    for epsilon, outcome in (("2*ln(9/2)", "verified"), ("ln(20)", "refuted")):  # ln(1 + (2^3 - 1) / 2) for each
+        claim = dp.spec(space=people, distance="add-remove", standard="pure", epsilon=epsilon)
+        assert dp.verify(sampled, claim).outcome.value == outcome

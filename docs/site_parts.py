@@ -369,6 +369,20 @@ def growth() -> Iterator[str]:
     yield _origin(results, results["growth"])
 
 
+def memory() -> Iterator[str]:
+    """The peaks of benchmarks/memory.json: of the smallest and the largest table, and their ratio."""
+    lines = json.loads((ROOT / "benchmarks" / "memory.json").read_text(encoding="utf-8"))["lines"]
+    yield "| release | files | `--memory`, address space | smaller table | larger table | ratio |\n|---|---|---|---|---|---|"
+    for line in lines.values():
+        (least, most), (small, large) = ((values[0], values[-1]) for values in (line["sizes"], line["megabytes"]))
+        allowed = "none" if line["memory"] is None else f"{line['memory']:,} MB"
+        limits = f"{allowed}, {line['limit'] / 2**30:g} GiB"
+        peaks = f"{least:,} {line['of']}: {small:,} MB | {most:,}: {large:,} MB"
+        yield f"| `{line['what']}` | {line['files']} | {limits} | {peaks} | {large / small:.2f} |"
+    taken = "; ".join(sorted({f"{line['date']}, commit {line['commit']}" for line in lines.values()}))
+    yield f"\n*Measured by `python -m benchmarks.memory` and `python -m benchmarks.cells`: {taken}.*\n"
+
+
 def first_minutes() -> Iterator[str]:
     """The table of benchmarks/first-minutes.json: seconds, commands and lines of each user at each milestone."""
     results = json.loads((ROOT / "benchmarks" / "first-minutes.json").read_text(encoding="utf-8"))
@@ -410,7 +424,7 @@ def _origin(results: dict[str, Any], lines: dict[str, Any]) -> str:
 
 
 PARTS = {
-    "measured": measured, "growth": growth, "first-minutes": first_minutes, "glossary": glossary,
+    "measured": measured, "growth": growth, "memory": memory, "first-minutes": first_minutes, "glossary": glossary,
     "specifications": specifications, "api": site_api.tables,
     "file": brought, "picture": picture, "wheels": wheels, "archive": archive,
 }  # fmt: skip

@@ -94,6 +94,9 @@ def test_every_recorded_measurement_is_on_the_page_of_costs():
     assert page.count("(met)") + page.count("(missed)") == sum(len(line["goals"]) for line in lines.values())
     assert "| `compare-files` |" in "\n".join(parts.growth())
     assert "| installed |" in "\n".join(parts.first_minutes())
+    lines = json.loads((ROOT / "benchmarks" / "memory.json").read_text(encoding="utf-8"))["lines"]
+    page = "\n".join(parts.memory())
+    assert [line for line in lines.values() if f"| `{line['what']}` | {line['files']} |" not in page] == []
 
 
 def test_the_reference_has_a_page_for_every_name(tmp_path):

@@ -155,7 +155,7 @@ def test_spaces_that_the_checker_does_not_list_are_not_accepted() -> None:
     renyi, half = (spec(TWO, SYMMETRIC, outputs, multiverse=one) for outputs in (d_pr("renyi", order=2), HALF))
     checked = check_derivation(written(stated(renyi, 1), stated(half, 20)))
     assert not checked.accepted
-    assert "the datasets of records are not listed here" in checked.steps[0].reason
+    assert "universes of type invariants are not listed here" in checked.steps[0].reason
 
 
 # --- what is granted and what is asked, by hand ---------------------------------------------------

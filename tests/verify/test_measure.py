@@ -6,6 +6,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from types import SimpleNamespace
 
 import jsonschema
 import pytest
@@ -13,8 +14,9 @@ from click.testing import CliRunner
 
 import dpspec as dp
 from dpspec.base.errors import ParameterError
-from dpspec.base.exact import number
+from dpspec.base.exact import Bracket, number
 from dpspec.cli import main
+from dpspec.report import measurement
 
 COUNTS = dp.integer_counts(length=2)
 BLOCKS = {"space": COUNTS, "distance": "l1", "standard": "pure"}
@@ -89,15 +91,16 @@ def test_the_command_measures_the_mechanism_of_a_file():
 
 
 def test_an_end_is_rounded_to_its_own_side():
-    from dpspec.report.measurement import _above, _below
-
-    third = number("12345678901/99999999999")
-    assert _below(third) == "0.123456789"
-    assert _above(third) == "0.12345679"
-    assert _below(number("1/30000000000000")) != "0"
-    assert _below(number("ln(3)")) == "ln(3)"
     long = number("ln(4)") * number("1/1000003").as_fraction() - number("ln(3)") * number("1/1000033").as_fraction()
-    assert number(_below(long)) < long < number(_above(long))
+    lower, upper = (
+        measurement._answer(SimpleNamespace(parameter="epsilon", budget=budget, is_vacuous=False))
+        for budget in (Bracket(lower=long, upper=number(1)), Bracket(lower=number(0), upper=long))
+    )
+    below, above = lower.split("between ")[1].split(" and ")[0], upper.split(" and ")[1].removesuffix(".")
+    assert number(below) < long < number(above)
+    assert measurement._below(number("12345678901/99999999999")) == "0.123456789"
+    assert measurement._below(number("1/30000000000000")) != "0"
+    assert measurement._below(number("ln(3)")) == "ln(3)"
 
 
 def test_what_is_missing_is_said():

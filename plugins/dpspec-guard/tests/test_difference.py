@@ -1,4 +1,4 @@
-"""`dpspec diff`: 45 changes that weaken a promise and 45 that do not, with directions known by hand; records; files; formats."""
+"""`dpspec diff`: 50 changes that weaken a promise and 57 that do not, with directions known by hand; records; files; formats."""
 
 from __future__ import annotations
 

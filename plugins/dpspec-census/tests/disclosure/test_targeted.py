@@ -139,7 +139,7 @@ def test_what_it_keeps_and_that_no_budget_is_finite_there(mechanism):
             assert all(invariant.value(outcome, space) == invariant.value(x, space) for invariant in kept)
     for claim in mechanism.claims(space):
         verdict = verify_claim(mechanism, claim.spec)
-        assert verdict.outcome is Outcome.VERIFIED
+        assert verdict.outcome is Outcome.UNDECIDED  # every mechanism satisfies the claim
         assert verdict.constant.lower.is_infinite
 
 

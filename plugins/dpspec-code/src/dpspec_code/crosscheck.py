@@ -36,7 +36,8 @@ import numpy as np
 
 from dpspec.plugin import Dataset, DatasetSpace, Law
 from dpspec.plugin.judges import Cut, UnobservableError, count, observed, observed_raise, own_acts_allowed, presented
-from dpspec_code.child_process import CAN_FORK, note
+from dpspec_code import child_process
+from dpspec_code.child_process import note
 from dpspec_code.clock import SYSTEM_CLOCK, SearchClock
 
 RUNS, FEWEST = 8_000, 1_000
@@ -495,6 +496,6 @@ def _imports(event: str, arguments: tuple[Any, ...]) -> bool:
 @contextlib.contextmanager
 def _heard() -> Iterator[_Reaches]:
     hook = _Reaches()
-    if CAN_FORK:
+    if child_process.CAN_FORK:
         sys.addaudithook(hook)
     yield hook

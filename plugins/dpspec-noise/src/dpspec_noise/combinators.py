@@ -512,7 +512,13 @@ class PostProcessed(Mechanism):
         self.mechanism.check(space)
 
     def law(self, dataset: Dataset, space: DatasetSpace) -> Law:
-        return laws.push_forward(self.mechanism.law(dataset, space), self._changed)
+        return self._law_of_changed(self.mechanism.law(dataset, space))
+
+    def _law_of_changed(self, law: Law) -> Law:
+        """The law of the changed outcomes; entries that are drawn independently stay independent."""
+        if isinstance(law, laws.Product):
+            return laws.product([self._law_of_changed(part) for part in law.laws])
+        return laws.push_forward(law, self._changed)
 
     def _changed(self, output: Any) -> Any:
         """The outcome with its numbers changed. One that is hidden is not one that is absent: its row is released."""

@@ -457,6 +457,8 @@ def claims(seed: int, *, deep: bool = False) -> Iterator[str]:
             except TooManyOutcomesError:
                 yield "too many outcomes"
                 return
+            if not laws[left] or not laws[right]:  # equal batches of a number of records that they do not divide: no law
+                continue
             for output in bounds:
                 apart = far_apart(output, laws[left], laws[right])
                 best[output] = max(best[output], apart / distance if distance else math.inf if apart > STEP else 0.0)

@@ -147,10 +147,10 @@ def test_the_choice_of_a_table_is_no_number_that_is_changed():
     over = space(1, states=("x",))
     mechanism = geometric(populations=[{"name": "detailed", "most": 1, "groups": GROUPS[:1]}], levels=[{**WHOLE, "share": 1}])
     (factor,) = mechanism.law(over.dataset([("a", "x", "f")]), over).laws
-    law = PostProcessed(mechanism=mechanism, at_least=1000, rounded_to=1000).law(over.dataset([("a", "x", "f")]), over)
-    shown = [law.function(((label, (0,) * len(table.laws)),)) for label, table in factor.then]
-    assert shown == [(("0", (1000,)),), (("1", (1000, 1000)),)]
-    one, other = (law.function(((label, (0,)),)) for label in factor.labels)
+    (law,) = PostProcessed(mechanism=mechanism, at_least=1000, rounded_to=1000).law(over.dataset([("a", "x", "f")]), over).laws
+    shown = [law.function((label, (0,) * len(table.laws))) for label, table in factor.then]
+    assert shown == [("0", (1000,)), ("1", (1000, 1000))]
+    one, other = (law.function((label, (0,))) for label in factor.labels)
     assert one != other
 
 

@@ -124,48 +124,7 @@ def test_what_is_written_is_valid_under_the_published_schema(record, tmp_path):
 # --- files that no record made --------------------------------------------------------------------
 
 
-BIRTHS = """\
-schema = 1
-id = "births"
-title = "Births by month"
-[space]
-type = "records"
-unit = "person"
-most = 3
-attributes = [{ name = "month", count = 12 }]
-[multiverse]
-invariants = []
-[input_divergence]
-type = "symmetric-difference"
-unit = "person"
-[output_divergence]
-type = "mult-delta"
-delta = "1e-6"
-[budget]
-epsilon = "EPSILON"
-[deployment]
-publisher = "An office"
-product = "Births"
-published = "2024-03"
-region = "Somewhere"
-kind = "synthetic-data"
-sector = "other"
-use = "planning"
-trust = "central"
-[[source]]
-id = "paper"
-title = "A paper"
-arxiv = "2405.00267"
-[[unaccounted]]
-step = "thresholds were tuned on the data"
-effect = "they tell about it"
-[provenance]
-space = { how = "assumed", because = "ours" }
-multiverse = { how = "stated", source = "paper" }
-input_divergence = { how = "stated", source = "paper" }
-output_divergence = { how = "stated", source = "paper" }
-budget = { how = "stated", source = "paper" }
-"""
+BIRTHS = Path(__file__).with_name("births.toml").read_text(encoding="utf-8")
 
 
 PART = '[[part]]\ntitle = "the mothers"\nbudget = { epsilon = "1/2" }\n'

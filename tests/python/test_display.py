@@ -54,7 +54,6 @@ def values() -> dict[str, Showable]:
     return shown_values()
 
 
-TABLES = ("table", "thead", "tbody", "tfoot", "tr", "th", "td", "br", "img")
 
 
 class Strict(html.parser.HTMLParser):

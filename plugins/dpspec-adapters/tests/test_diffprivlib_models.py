@@ -24,7 +24,6 @@ TWENTY = dpspec.value_lists(values=(0, 1, 2), least=20, most=20)
 PARTS = dpspec.value_lists(values=(0.0, 0.5, 1.0), least=20, most=20)
 LABEL = dpspec.value_lists(values=("no", "yes"), least=1, most=1)
 COLOURS = dpspec.value_lists(values=("blue", "green", "red"), least=1, most=1)
-THREE = dpspec.value_lists(values=(0, 1), least=3, most=3)
 
 laplace = mechanisms.Laplace(epsilon=1, sensitivity=1)
 with_delta = mechanisms.Laplace(epsilon=1, delta=0.1, sensitivity=1)

@@ -37,10 +37,6 @@ SPECS = ROOT / "specs"
 Keys = tuple[str | int, ...]
 Data = dict[str, Any]
 
-EVERY = [
-    f"{folder}/{path.name.removesuffix('.dpspec.toml')}" for folder in ("mechanisms", "census-2020", "safetab")
-    for path in sorted((SPECS / folder).glob("*.toml"))
-]  # fmt: skip
 DEFAULT = (
     "mechanisms/laplace-table-add-remove", "mechanisms/local-k-ary-one", "mechanisms/gaussian-delta-replace-one",
     "mechanisms/sampled-tenth", "mechanisms/users-once-a-page",

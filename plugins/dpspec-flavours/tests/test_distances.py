@@ -21,7 +21,7 @@ from dpspec.base.exact import ln, number
 from dpspec.blocks.vectors import BitVectors
 from dpspec.laws.law import FiniteLaw
 
-BIT, PAIR = BitVectors(length=1), BitVectors(length=2)
+PAIR = BitVectors(length=2)
 
 
 def response(keep):

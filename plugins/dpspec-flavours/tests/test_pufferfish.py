@@ -33,7 +33,7 @@ from dpspec.grammar.spec import PrivacySpec
 from dpspec.verifier.exhaustive import verify
 from dpspec.verifier.verdict import Outcome
 
-BIT, PAIR = BitVectors(length=1), BitVectors(length=2)
+PAIR = BitVectors(length=2)
 HALF = Fraction(1, 2)
 DATA = tuple(itertools.product((0, 1), repeat=2))
 

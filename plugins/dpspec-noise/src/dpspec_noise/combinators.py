@@ -516,7 +516,7 @@ class PostProcessed(Mechanism):
 
     def _law_of_changed(self, law: Law) -> Law:
         """The law of the changed outcomes; entries that are drawn independently stay independent."""
-        if isinstance(law, laws.Product):
+        if type(law) is laws.Product:  # a derived class may have other outcomes
             return laws.product([self._law_of_changed(part) for part in law.laws])
         return laws.push_forward(law, self._changed)
 
